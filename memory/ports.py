@@ -1,0 +1,111 @@
+"""What the engine asks of the place where people talk. The Discord front is one such surface.
+
+The engine never sees a Discord object: it names places, messages and people by id and gets plain values back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from memory.types import Incoming, JournalEntry, Memory, Notice, Place, Proposal
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """A message that we posted: its id and its present text."""
+
+    message_id: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoticeView:
+    """All that a confirmation shows. Exactly one of ``entry`` and ``proposal`` is set.
+
+    ``memory`` is the entry as it stands now (None when it is gone). ``subject_name`` is the present display
+    name of the member it is about, or the server's name.
+    """
+
+    notice: Notice
+    entry: JournalEntry | None
+    proposal: Proposal | None
+    memory: Memory | None
+    persona_name: str
+    subject_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One plain line for a channel when a turn failed. ``retry``: offer the Retry button."""
+
+    turn_id: int
+    line: str
+    retry: bool = True
+
+
+class Reply(Protocol):
+    """One reply on its way. The only thing that posts a persona's words."""
+
+    async def typing(self) -> None:
+        """Show that an answer is being written. Never raises."""
+
+    async def show(self, text: str) -> int | None:
+        """Show what there is so far; posts once, then edits at most once in 1.2 s.
+
+        Returns the id of the message it stands in, or None when nothing was posted yet. Never raises: a
+        partial view is a courtesy.
+        """
+
+    async def finish(self, text: str, nonce: str) -> tuple[int, ...]:
+        """Make ``text`` the whole reply, split at 2,000 characters; returns the ids of its messages, in order.
+
+        Safe to call again with the same nonce. Raises :class:`DeliveryError` when the channel refuses it.
+        """
+
+    async def withdraw(self) -> None:
+        """Take back a partial reply. Never raises."""
+
+
+class DeliveryError(Exception):
+    """The channel would not take the message. ``gone``: the channel or our right to post is gone for good."""
+
+    def __init__(self, message: str, *, gone: bool = False) -> None:
+        super().__init__(message)
+        self.gone = gone
+
+
+class Surface(Protocol):
+    """Where people talk."""
+
+    def reply(self, place: Place, reply_to: int) -> Reply:
+        """Begin a reply to that message."""
+
+    async def history(
+        self, place: Place, *, limit: int, before: int | None = None, after: int | None = None
+    ) -> list[Incoming]:
+        """Past messages, oldest first, ours included (``kind`` PERSONA), bot notices and system lines not.
+
+        Empty when the place cannot be read.
+        """
+
+    async def own_replies(self, place: Place, reply_to: int) -> list[Posted]:
+        """Our messages that answer ``reply_to`` and what directly follows them, oldest first (for recovery)."""
+
+    async def post_notice(self, place: Place, view: NoticeView) -> int | None:
+        """Post a confirmation; returns its message id, or None when the place would not take it."""
+
+    async def update_notice(self, place: Place, view: NoticeView) -> None:
+        """Draw a posted confirmation again (undone, pinned, approved…). Never raises."""
+
+    async def report(self, place: Place, reply_to: int, failure: Failure) -> int | None:
+        """Say in one line that a turn failed; returns the message id, or None when it could not be said."""
+
+    async def can_read(self, place: Place, user_id: int) -> bool:
+        """May this member read that place now? Unsure means False."""
+
+    def persona_name(self, place: Place) -> str:
+        """The built-in persona's display name there."""
+
+    def server_name(self, guild_id: int) -> str:
+        """The server's name, or a neutral word when unknown."""

@@ -1,0 +1,92 @@
+"""The ledger: every block of a prompt, what it costs, and whether and why it is in.
+
+The same value is the real prompt, the preview, the snapshot and ``/context last`` (SPEC §5).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from memory.llm.port import Role
+
+
+class Kind(StrEnum):
+    """What a block is. The order here is the order in the prompt, stable to volatile (SPEC §5)."""
+
+    SYSTEM = "system"
+    SERVER_PROMPT = "server prompt"
+    CHANNEL_PROMPT = "channel prompt"
+    PERSONA = "persona"
+    LORE = "lore"
+    SERVER_MEMORIES = "server memories"
+    CONDITIONING = "conditioning"
+    DIALOGUE = "sample dialogue"
+    SUMMARY = "summary"
+    WINDOW = "window"
+    PERSONAL_MEMORIES = "personal memories"
+    ACTIVATED = "activated entries"
+    PASSAGES = "passages"
+    NOTES = "notes"
+    INPUT = "current input"
+
+
+class Status(StrEnum):
+    INCLUDED = "included"
+    EXCLUDED = "excluded"
+    SUMMARISED = "summarised"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A piece of the prompt that goes in or out as one.
+
+    ``tokens`` is the cost: tokens of ``text`` (and of images) + 4 when the block is a message of its own.
+    ``group``: blocks of one group (a tool call and its result) move together. ``owner`` is the member whose
+    personal memory this is: nobody else is ever shown its text. ``memory_ids``: the entries it shows.
+    ``join``: neighbours with the same non-empty key become one message; its + 4 is the heading's.
+    ``heading``: opens such a message, and is sent only when a block of the same ``join`` is.
+    """
+
+    id: str
+    kind: Kind
+    title: str
+    role: Role
+    text: str
+    tokens: int
+    protected: bool = False
+    group: str = ""
+    owner: int | None = None
+    memory_ids: tuple[int, ...] = ()
+    message_id: int | None = None
+    images: tuple[str, ...] = ()
+    join: str = ""
+    heading: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A block with the decision on it. ``why`` is a plain sentence for anything but included."""
+
+    block: Block
+    status: Status
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """The whole decision. Tokens throughout. ``approximate``: the tokenizer is not the model's own."""
+
+    model: str
+    encoding: str
+    approximate: bool
+    context_window: int
+    reserve: int
+    budget: int
+    used: int
+    strategy: str
+    entries: tuple[Entry, ...]
+    notes: tuple[str, ...] = ()
+
+    def included(self) -> tuple[Block, ...]:
+        return tuple(e.block for e in self.entries if e.status is not Status.EXCLUDED)
