@@ -58,7 +58,7 @@ class Reply(Protocol):
         """
 
     async def finish(self, text: str, nonce: str) -> tuple[int, ...]:
-        """Make ``text`` the whole reply, split at 2,000 characters; returns the ids of its messages, in order.
+        """Make ``text`` the whole reply, split at 2,000 characters; returns its messages' ids in order.
 
         Safe to call again with the same nonce. Raises :class:`DeliveryError` when the channel refuses it.
         """
@@ -90,7 +90,7 @@ class Surface(Protocol):
         """
 
     async def own_replies(self, place: Place, reply_to: int) -> list[Posted]:
-        """Our messages that answer ``reply_to`` and what directly follows them, oldest first (for recovery)."""
+        """Our messages that answer ``reply_to``, with what directly follows them, oldest first."""
 
     async def post_notice(self, place: Place, view: NoticeView) -> int | None:
         """Post a confirmation; returns its message id, or None when the place would not take it."""
