@@ -5,7 +5,8 @@ The engine never sees a Discord object: it names places, messages and people by 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from memory.types import Incoming, JournalEntry, Memory, Notice, Place, Proposal
@@ -13,10 +14,11 @@ from memory.types import Incoming, JournalEntry, Memory, Notice, Place, Proposal
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """A message that we posted: its id and its present text."""
+    """A message that we posted: its id and its present text. ``report``: it is the line of a failed turn."""
 
     message_id: int
     text: str
+    report: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +26,7 @@ class NoticeView:
     """All that a confirmation shows. Exactly one of ``entry`` and ``proposal`` is set.
 
     ``memory`` is the entry as it stands now (None when it is gone). ``subject_name`` is the present display
-    name of the member it is about, or the server's name.
+    name of the member it is about, or the server's name. ``names``: those of the members its texts mention.
     """
 
     notice: Notice
@@ -33,6 +35,7 @@ class NoticeView:
     memory: Memory | None
     persona_name: str
     subject_name: str
+    names: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +60,8 @@ class Reply(Protocol):
         partial view is a courtesy.
         """
 
-    async def finish(self, text: str, nonce: str) -> tuple[int, ...]:
-        """Make ``text`` the whole reply, split at 2,000 characters; returns its messages' ids in order.
+    async def finish(self, text: str, nonce: str) -> tuple[Posted, ...]:
+        """Make ``text`` the whole reply, split at 2,000 characters; returns its messages in order.
 
         Safe to call again with the same nonce. Raises :class:`DeliveryError` when the channel refuses it.
         """
@@ -78,8 +81,11 @@ class DeliveryError(Exception):
 class Surface(Protocol):
     """Where people talk."""
 
-    def reply(self, place: Place, reply_to: int) -> Reply:
-        """Begin a reply to that message."""
+    def reply(self, place: Place, reply_to: int, standing: Sequence[Posted] = ()) -> Reply:
+        """Begin a reply to that message, or go on with one of which ``standing`` messages are posted already.
+
+        ``finish`` then edits those in place and posts what is missing; ``withdraw`` deletes them.
+        """
 
     async def history(
         self, place: Place, *, limit: int, before: int | None = None, after: int | None = None
@@ -90,7 +96,10 @@ class Surface(Protocol):
         """
 
     async def own_replies(self, place: Place, reply_to: int) -> list[Posted]:
-        """Our messages that answer ``reply_to``, with what directly follows them, oldest first."""
+        """Our messages that answer ``reply_to``, with what directly follows them, oldest first.
+
+        Reports of failed turns are among them, marked; confirmations are not.
+        """
 
     async def post_notice(self, place: Place, view: NoticeView) -> int | None:
         """Post a confirmation; returns its message id, or None when the place would not take it."""
@@ -99,10 +108,16 @@ class Surface(Protocol):
         """Draw a posted confirmation again (undone, pinned, approved…). Never raises."""
 
     async def report(self, place: Place, reply_to: int, failure: Failure) -> int | None:
-        """Say in one line that a turn failed; returns the message id, or None when it could not be said."""
+        """Say in one line that a turn failed; returns the message id, or None when it could not be said.
+
+        ``reply_to`` 0: no message to answer. Never raises. Once a turn: its nonce is the turn's.
+        """
 
     async def can_read(self, place: Place, user_id: int) -> bool:
         """May this member read that place now? Unsure means False."""
+
+    def own_id(self) -> int:
+        """The bot's own user id."""
 
     def persona_name(self, place: Place) -> str:
         """The built-in persona's display name there."""

@@ -87,7 +87,8 @@ Event = TextPiece | Finished
 class ModelInfo:
     """What is known of a model. ``exact``: ``encoding`` is the model's own, so that counts are exact.
 
-    ``configured`` is False for the offline responder.
+    ``configured`` is False for the offline responder. ``notes``: sentences for the ledger, such as that the
+    window is assumed.
     """
 
     name: str
@@ -96,6 +97,7 @@ class ModelInfo:
     exact: bool
     images: bool = False
     configured: bool = True
+    notes: tuple[str, ...] = ()
 
 
 class Tokenizer(Protocol):

@@ -6,6 +6,7 @@ The same value is the real prompt, the preview, the snapshot and ``/context last
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 
 from memory.llm.port import Role
@@ -32,6 +33,8 @@ class Kind(StrEnum):
 
 
 class Status(StrEnum):
+    """SUMMARISED: not in the prompt itself, but what it says is in a summary that is."""
+
     INCLUDED = "included"
     EXCLUDED = "excluded"
     SUMMARISED = "summarised"
@@ -42,10 +45,15 @@ class Block:
     """A piece of the prompt that goes in or out as one.
 
     ``tokens`` is the cost: tokens of ``text`` (and of images) + 4 when the block is a message of its own.
+    ``protected``: never removed, whatever the budget. ``pinned``: shows a pinned memory; pinned, personal and
+    not protected means a pin of somebody who did not call the bot: those share a part of the budget.
     ``group``: blocks of one group (a tool call and its result) move together. ``owner`` is the member whose
     personal memory this is: nobody else is ever shown its text. ``memory_ids``: the entries it shows.
-    ``join``: neighbours with the same non-empty key become one message; its + 4 is the heading's.
-    ``heading``: opens such a message, and is sent only when a block of the same ``join`` is.
+    ``join``: neighbours with the same non-empty key become one message; its + 4 is the first heading's.
+    ``heading``: the head of a group of memories or of a section in it, or a date separator. It is sent
+    exactly while a block whose ``under`` is its id is sent. ``at``: how old the content is; the oldest is
+    removed first.
+    ``left_out``: why it must stay out before any budget is looked at, as a plain sentence; mostly empty.
     """
 
     id: str
@@ -55,6 +63,7 @@ class Block:
     text: str
     tokens: int
     protected: bool = False
+    pinned: bool = False
     group: str = ""
     owner: int | None = None
     memory_ids: tuple[int, ...] = ()
@@ -62,6 +71,9 @@ class Block:
     images: tuple[str, ...] = ()
     join: str = ""
     heading: bool = False
+    under: str = ""
+    at: datetime | None = None
+    left_out: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,4 +101,5 @@ class Ledger:
     notes: tuple[str, ...] = ()
 
     def included(self) -> tuple[Block, ...]:
-        return tuple(e.block for e in self.entries if e.status is not Status.EXCLUDED)
+        """The blocks whose own text is in the prompt, in order."""
+        return tuple(e.block for e in self.entries if e.status is Status.INCLUDED)

@@ -1,1 +1,1 @@
-""""""
+"""The live window: the raw recent messages of a channel, word for word (SPEC §2)."""

@@ -1,0 +1,279 @@
+"""The only sender of a persona's words: typing, streaming edits, the split final reply.
+
+Mentions are off in everything posted here. A partial view is a courtesy and gives way first when edits run
+short; the final text is owed, and only a channel that refuses it raises :class:`DeliveryError`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime, timedelta
+from hashlib import blake2b
+from typing import Any
+
+import aiohttp
+import discord
+
+from cogs._inbound import REPORT_SIGN
+from cogs._split import LIMIT, split
+from memory.ports import DeliveryError, Posted
+from memory.types import Clock, Place
+
+__all__ = ["Budget", "DiscordReply", "Speakable", "clean", "post", "split"]
+
+log = logging.getLogger(__name__)
+
+EDIT_EVERY = timedelta(seconds=1.2)
+"""Least time between two edits of one reply: Discord takes about five edits in five seconds a channel."""
+
+EDITS_A_SECOND = 40
+"""Streaming edits of the whole process: Discord takes 50 requests a second a token (SPEC §14)."""
+
+SHOW_DEADLINE = 5.0
+"""Seconds that a streaming edit may hold up the model's stream."""
+
+TYPING_EVERY = 8.0
+"""Seconds: Discord shows typing for ten."""
+
+TYPING_ROUNDS = 30
+"""Four minutes at most, whatever becomes of the turn."""
+
+MORE = " …"
+"""Beneath a partial view that does not show everything yet."""
+
+NONCE_LENGTH = 25
+"""Discord takes no longer nonce."""
+
+QUIET = discord.AllowedMentions.none()
+
+_CANNOT_REPLY = (160002, 50035)
+"""Discord: no right to reference a message here; the referenced message can't be referenced."""
+
+Speakable = (
+    discord.TextChannel | discord.VoiceChannel | discord.StageChannel | discord.Thread | discord.DMChannel
+)
+"""Where a message can be posted."""
+
+TROUBLE = (discord.HTTPException, aiohttp.ClientError, TimeoutError, OSError)
+"""What sending can raise. discord.py has tried 429 and 5xx again by then."""
+
+
+class Budget:
+    """A bucket of edits for the whole process. Never waits: who finds it empty leaves the edit out."""
+
+    def __init__(self, clock: Clock, a_second: int = EDITS_A_SECOND) -> None:
+        self._clock = clock
+        self._a_second = a_second
+        self._left = float(a_second)
+        self._at: datetime | None = None
+
+    def spend(self) -> bool:
+        """Take one edit. False when there is none left at this moment."""
+        now = self._clock.now()
+        if self._at is not None and now > self._at:
+            gained = (now - self._at).total_seconds() * self._a_second
+            self._left = min(float(self._a_second), self._left + gained)
+        self._at = now
+        if self._left < 1:
+            return False
+        self._left -= 1
+        return True
+
+
+def clean(text: str) -> str:
+    """A text that Discord takes: no lone surrogates, no NUL, and not the sign of a report."""
+    text = text.replace("\x00", "").replace(REPORT_SIGN, "")
+    return "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in text).strip()
+
+
+async def post(
+    channel: Speakable,
+    content: str | None = None,
+    *,
+    reply_to: int = 0,
+    embed: discord.Embed | None = None,
+    view: discord.ui.View | None = None,
+    nonce: str | None = None,
+) -> discord.Message:
+    """Post one message of ours, as a reply when ``reply_to`` still stands. Mentions nobody.
+
+    Raises :data:`TROUBLE`.
+    """
+    reference = None
+    if reply_to:
+        guild = getattr(channel, "guild", None)
+        reference = discord.MessageReference(
+            message_id=reply_to,
+            channel_id=channel.id,
+            guild_id=guild.id if guild else None,
+            fail_if_not_exists=False,
+        )
+    try:
+        return await _send(channel, content, embed, view, nonce, reference)
+    except discord.HTTPException as error:
+        if reference is None or error.code not in _CANNOT_REPLY:
+            raise
+    return await _send(channel, content, embed, view, nonce, None)
+
+
+async def _send(
+    channel: Speakable,
+    content: str | None,
+    embed: discord.Embed | None,
+    view: discord.ui.View | None,
+    nonce: str | None,
+    reference: discord.MessageReference | None,
+) -> discord.Message:
+    nothing: Any = None  # discord.py takes None for each of these, though its signatures don't say so
+    return await channel.send(
+        content,
+        embed=embed or nothing,
+        view=view or nothing,
+        nonce=nonce or nothing,
+        reference=reference or nothing,
+        mention_author=False,
+        allowed_mentions=QUIET,
+    )
+
+
+class DiscordReply:
+    """One reply on its way (:class:`memory.ports.Reply`)."""
+
+    def __init__(
+        self,
+        place: Place,
+        reply_to: int,
+        standing: Sequence[Posted],
+        *,
+        find: Callable[[Place], Awaitable[Speakable | None]],
+        clock: Clock,
+        budget: Budget,
+    ) -> None:
+        self._place = place
+        self._reply_to = reply_to
+        self._find = find
+        self._clock = clock
+        self._budget = budget
+        self._parts: list[Posted] = list(standing)
+        self._typing: asyncio.Task[None] | None = None
+        self._shown_at: datetime | None = None
+        self._lock = asyncio.Lock()
+
+    async def typing(self) -> None:
+        if self._typing is None:
+            self._typing = asyncio.create_task(self._type(), name=f"typing in {self._place.channel_id}")
+
+    async def _type(self) -> None:
+        with contextlib.suppress(*TROUBLE):
+            channel = await self._find(self._place)
+            for _ in range(TYPING_ROUNDS if channel is not None else 0):
+                assert channel is not None
+                await channel.typing()
+                await asyncio.sleep(TYPING_EVERY)
+
+    async def _stop_typing(self) -> None:
+        task, self._typing = self._typing, None
+        if task is not None:
+            task.cancel()
+            await asyncio.wait([task])
+
+    async def show(self, text: str) -> int | None:
+        async with self._lock:
+            try:
+                await self._show(clean(text))
+            except TROUBLE as error:
+                log.info("a partial reply could not be shown: %s", type(error).__name__)
+            return self._parts[0].message_id if self._parts else None
+
+    async def _show(self, text: str) -> None:
+        now = self._clock.now()
+        early = self._shown_at is not None and now - self._shown_at < EDIT_EVERY
+        begun = split(text, LIMIT - len(MORE))
+        if early or not begun:
+            return
+        view = begun[0] + (MORE if len(begun) > 1 else "")
+        if (self._parts and self._parts[0].text == view) or not self._budget.spend():
+            return
+        channel = await self._find(self._place)
+        if channel is None:
+            return
+        self._shown_at = now
+        if self._parts:
+            async with asyncio.timeout(SHOW_DEADLINE):
+                await self._edit(channel, 0, view)
+        else:
+            sent = await post(channel, view, reply_to=self._reply_to)
+            self._parts.append(Posted(sent.id, view))
+
+    async def finish(self, text: str, nonce: str) -> tuple[Posted, ...]:
+        try:
+            async with self._lock:
+                return await self._finish(split(clean(text)), nonce)
+        except TROUBLE as error:
+            raise _delivery_error(error) from error
+        finally:
+            await self._stop_typing()
+
+    async def _finish(self, texts: Sequence[str], nonce: str) -> tuple[Posted, ...]:
+        if not texts:
+            raise DeliveryError("There was nothing to say.", gone=True)
+        channel = await self._find(self._place)
+        if channel is None:
+            raise DeliveryError("The channel is gone, or I can't see it any more.", gone=True)
+        for index, text in enumerate(texts):
+            if index < len(self._parts) and (
+                self._parts[index].text == text or await self._edit(channel, index, text)
+            ):
+                continue
+            sent = await post(
+                channel, text, reply_to=self._reply_to if index == 0 else 0, nonce=part_nonce(nonce, index)
+            )
+            self._parts[index : index + 1] = [Posted(sent.id, text)]
+        await self._delete(channel, len(texts))
+        return tuple(self._parts)
+
+    async def _edit(self, channel: Speakable, index: int, text: str) -> bool:
+        """Put the text into a message that stands already. False when that message is gone."""
+        message = channel.get_partial_message(self._parts[index].message_id)
+        try:
+            await message.edit(content=text, allowed_mentions=QUIET)
+        except discord.NotFound:
+            if index == 0 and len(self._parts) == 1:
+                self._parts.clear()
+            return False
+        self._parts[index] = Posted(message.id, text)
+        return True
+
+    async def withdraw(self) -> None:
+        await self._stop_typing()
+        async with self._lock:
+            with contextlib.suppress(*TROUBLE):
+                channel = await self._find(self._place) if self._parts else None
+                if channel is not None:
+                    await self._delete(channel, 0)
+
+    async def _delete(self, channel: Speakable, keep: int) -> None:
+        """Delete what stands beyond the first ``keep`` messages."""
+        while len(self._parts) > keep:
+            part = self._parts.pop()
+            with contextlib.suppress(discord.HTTPException):
+                await channel.get_partial_message(part.message_id).delete()
+
+
+def part_nonce(nonce: str, index: int) -> str:
+    """The nonce of one part: the same for the same reply, so that Discord posts it once."""
+    part = f"{nonce}-{index}"
+    return part if len(part) <= NONCE_LENGTH else blake2b(part.encode(), digest_size=12).hexdigest()
+
+
+def _delivery_error(error: BaseException) -> DeliveryError:
+    """What Discord said, in the engine's terms: only an answer that will stay the same is ``gone``."""
+    if isinstance(error, discord.Forbidden | discord.NotFound):
+        return DeliveryError(f"Discord refused the message: {error.text or error.status}", gone=True)
+    if isinstance(error, discord.HTTPException):
+        lasting = 400 <= error.status < 500 and error.status not in (408, 429)
+        return DeliveryError(f"Discord answered {error.status}.", gone=lasting)
+    return DeliveryError(f"Discord could not be reached ({type(error).__name__}).")

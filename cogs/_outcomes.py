@@ -1,0 +1,130 @@
+"""Showing the result of a write to who asked for it, and to the server where it concerns the server.
+
+Order: the write is committed before anything here runs; whatever fails here never undoes it.
+A personal entry's confirmation is seen by its owner alone; a server's by everybody there.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import discord
+
+from cogs import _errors, _render, engine_of
+from cogs._entries import name_of
+from cogs._inbound import place_and_person
+from cogs.views import notices
+from cogs.views.entry_text import plain
+from cogs.views.modals import OwnView
+from memory.errors import KeepsakeError
+from memory.facts.outcomes import Outcome
+from memory.ports import NoticeView
+from memory.types import Notice, Person, Place, SubjectKind
+
+log = logging.getLogger(__name__)
+
+QUIET = discord.AllowedMentions.none()
+
+
+def words(interaction: discord.Interaction, outcome: Outcome) -> str:
+    """The outcome's line, as it may be shown: members by name, everything else as plain text."""
+    return plain(outcome.line(), name_of(interaction))
+
+
+Act = Callable[[Person, Place], Awaitable[Outcome]]
+"""One write, by who acts, where they act."""
+
+
+async def carry_out(interaction: discord.Interaction, act: Act, again: OwnView | None = None) -> None:
+    """Acknowledge a command at once, write, and answer. In a DM the answer stays: only its member is there.
+
+    ``again``: buttons to try once more, shown when nothing could be written, whatever the reason.
+    """
+    await interaction.response.defer(ephemeral=interaction.guild_id is not None, thinking=True)
+    place, person = place_and_person(interaction)
+    try:
+        outcome = await act(person, place)
+    except KeepsakeError as error:
+        log.warning("a write failed: %s", error)
+        await _line(interaction, _render.escape(_errors.sentence(error) or str(error)), again)
+        return
+    await show(interaction, outcome, again)
+
+
+async def show(interaction: discord.Interaction, outcome: Outcome, again: OwnView | None = None) -> None:
+    """Answer a (deferred) command with what became of its write.
+
+    A personal write: its confirmation. A server's: a line for who asked, and the confirmation for everybody
+    there. A refusal: a line for who asked, with ``again``, the buttons to try once more.
+    """
+    view = await _view_of(interaction, outcome.notice) if outcome.wrote else None
+    if view is None or outcome.notice is None or _for_all(interaction, view):
+        await _line(interaction, words(interaction, outcome), None if outcome.wrote else again)
+        await publish(interaction, outcome)
+        return
+    message = await interaction.edit_original_response(
+        content=None,
+        embed=notices.embed(view, name_of(interaction)),
+        view=notices.buttons(view),
+        allowed_mentions=QUIET,
+    )
+    await _posted(interaction, outcome.notice, message.id)
+    if outcome.redraw is not None:
+        await notices.redraw(interaction.client, outcome.redraw)
+
+
+async def publish(interaction: discord.Interaction, outcome: Outcome, shown_in: int | None = None) -> None:
+    """Post the confirmation of a server's write for everybody there, after the response was given.
+
+    A personal one was shown to its owner already: ``shown_in`` is the message where. Never raises.
+    """
+    if outcome.redraw is not None:
+        await notices.redraw(interaction.client, outcome.redraw)
+    if outcome.notice is None or not outcome.wrote:
+        return
+    try:
+        view = await _view_of(interaction, outcome.notice)
+        if view is not None and _for_all(interaction, view):
+            message = await interaction.followup.send(
+                embed=notices.embed(view, name_of(interaction)),
+                view=notices.buttons(view),
+                allowed_mentions=QUIET,
+                ephemeral=False,
+                wait=True,
+            )
+            await _posted(interaction, outcome.notice, message.id)
+        elif shown_in is not None:
+            await _posted(interaction, outcome.notice, shown_in)
+    except (KeepsakeError, discord.HTTPException) as error:
+        log.warning("a confirmation was not shown: %s", type(error).__name__)
+
+
+async def _line(interaction: discord.Interaction, line: str, again: OwnView | None) -> None:
+    extra: dict[str, Any] = {} if again is None else {"view": again}
+    message = await interaction.edit_original_response(content=line, allowed_mentions=QUIET, **extra)
+    if again is not None:
+        again.message = message
+
+
+async def _view_of(interaction: discord.Interaction, notice: Notice | None) -> NoticeView | None:
+    if notice is None:
+        return None
+    place, _ = place_and_person(interaction)
+    return await engine_of(interaction).notice_view(notice.id, place)
+
+
+async def _posted(interaction: discord.Interaction, notice: Notice, message_id: int) -> None:
+    """Record where a confirmation stands. Its write is safe whatever happens here."""
+    try:
+        await engine_of(interaction).notice_posted(notice.id, message_id)
+    except KeepsakeError as error:
+        log.warning("notice %s was shown but not recorded: %s", notice.id, error)
+
+
+def _for_all(interaction: discord.Interaction, view: NoticeView) -> bool:
+    """Does this confirmation concern everybody here?"""
+    record = view.entry or view.proposal
+    server = record is not None and record.scope.kind is SubjectKind.SERVER
+    return server and interaction.guild_id is not None

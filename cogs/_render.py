@@ -1,0 +1,205 @@
+"""What a person sees of the engine's values. Pure: words, embeds and colours, no button and no network.
+
+A member's words are shown as a quotation with every sign of Discord's markup escaped, so that a memory can
+fake neither a heading nor a link, a mention or a notice of ours.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import discord
+
+from memory.ports import NoticeView
+from memory.types import GLOBAL, JournalEntry, Op, Proposal, ProposalState, Scope, Source, SubjectKind
+
+SAVED = discord.Colour(0x2E9E5B)
+UPDATED = discord.Colour(0xE0A526)
+DELETED = discord.Colour(0xC8453B)
+GREY = discord.Colour(0x80848E)
+WAITING = discord.Colour(0x5865F2)
+
+SHOWN = 1_500
+"""Characters of one text that a notice shows; a whole entry of the default length fits three times."""
+
+NameOf = Callable[[int], str]
+"""A member's present name by id."""
+
+_MENTION = re.compile(r"<@!?(\d{1,20})>")
+_SIGNS = re.compile(r"([\\*_~|`>#\[\]()<@:])")
+_LIST = re.compile(r"^(\s*)([-+])", re.MULTILINE)
+_HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+_DONE = {
+    Op.ADD: ("Saved", SAVED),
+    Op.UPDATE: ("Updated", UPDATED),
+    Op.DELETE: ("Deleted", DELETED),
+    Op.PIN: ("Pinned", UPDATED),
+    Op.UNPIN: ("Unpinned", UPDATED),
+    Op.WIDEN: ("Used everywhere now", UPDATED),
+}
+_DECIDED = {
+    ProposalState.APPROVED: ("Approved", SAVED),
+    ProposalState.DISCARDED: ("Discarded", GREY),
+    ProposalState.EXPIRED: ("Nobody decided in time", GREY),
+}
+_ASKED = {Op.ADD: "Save this?", Op.UPDATE: "Update this?", Op.DELETE: "Delete this?"}
+
+
+def a_member(user_id: int) -> str:
+    """The name of somebody who can't be named."""
+    del user_id
+    return "a member"
+
+
+def escape(text: str) -> str:
+    """The same words with no markup, mention, link or hidden direction sign in them."""
+    text = _SIGNS.sub(r"\\\1", _HIDDEN.sub("", text))
+    return _LIST.sub(r"\1\\\2", text)
+
+
+def named(text: str, name_of: NameOf = a_member) -> str:
+    """A stored text with members by their present names (SPEC §4.4); not escaped."""
+    return _MENTION.sub(lambda m: f"@{name_of(int(m[1]))}", text)
+
+
+def quote(text: str, name_of: NameOf = a_member, *, limit: int = SHOWN, strike: bool = False) -> str:
+    """A member's words as a quotation, each line marked, at most ``limit`` characters of them."""
+    words = named(text, name_of)
+    if len(words) > limit:
+        words = words[: limit - 1].rstrip() + "…"
+    lines = [escape(line.strip()) for line in words.splitlines() if line.strip()] or ["(empty)"]
+    return "\n".join(f"> ~~{line}~~" if strike else f"> {line}" for line in lines)
+
+
+def scope_words(scope: Scope, subject_name: str, *, dm_only: bool = False) -> str:
+    """A scope in plain words, such as “about Ana · this persona · used in DMs only”."""
+    about = escape(subject_name) or ("this server" if scope.kind is SubjectKind.SERVER else "a member")
+    parts = [f"about {about}", "all personas" if scope.lineage == GLOBAL else "this persona"]
+    if dm_only:
+        parts.append("used in DMs only")
+    return " · ".join(parts)
+
+
+def jump(source: Source | None) -> str:
+    """The link to the message that a write came from, or ""."""
+    if source is None or source.message_id is None:
+        return ""
+    guild = source.guild_id if source.guild_id is not None else "@me"
+    return f"https://discord.com/channels/{guild}/{source.channel_id}/{source.message_id}"
+
+
+def is_undone(view: NoticeView) -> bool:
+    return view.entry is not None and view.entry.undone_by is not None
+
+
+def has_hidden_text(view: NoticeView) -> bool:
+    """Is there an old or deleted text that the notice itself doesn't show?"""
+    if view.entry is not None:
+        return view.entry.op in (Op.UPDATE, Op.DELETE) and view.entry.before is not None
+    proposal = view.proposal
+    waiting = proposal is not None and proposal.state is ProposalState.WAITING
+    return waiting and proposal is not None and proposal.op is not Op.ADD and view.memory is not None
+
+
+def notice_embed(view: NoticeView, name_of: NameOf = a_member, *, note: str = "") -> discord.Embed:
+    """A confirmation: what, scope, persona, source. ``note`` follows its title, such as “undone by Ana”.
+
+    Never shows a text that was replaced or deleted, nor one that a member has changed in private since.
+    """
+    scope = _scope(view)
+
+    def name(user_id: int) -> str:
+        known = scope is not None and scope.kind is SubjectKind.USER and scope.subject_id == user_id
+        if known and view.subject_name:
+            return view.subject_name
+        return view.names.get(user_id) or name_of(user_id)
+
+    if view.proposal is not None:
+        return _proposal_embed(view, view.proposal, name, note)
+    return _entry_embed(view, name, note)
+
+
+def changed_embed(view: NoticeView, name_of: NameOf = a_member) -> discord.Embed:
+    """The old and the new text, for those only who may read the entry."""
+
+    def name(user_id: int) -> str:
+        return view.names.get(user_id) or name_of(user_id)
+
+    entry = view.entry
+    if entry is not None:
+        before = entry.before.text if entry.before else ""
+        after = entry.after.text if entry.after else ""
+    else:
+        before = view.memory.text if view.memory else ""
+        after = view.proposal.text if view.proposal and view.proposal.op is Op.UPDATE else ""
+    embed = discord.Embed(title="What changed", colour=GREY)
+    embed.add_field(name="Before", value=quote(before, name, limit=450), inline=False)
+    embed.add_field(
+        name="After", value=quote(after, name, limit=450) if after else "*(deleted)*", inline=False
+    )
+    return embed
+
+
+def _entry_embed(view: NoticeView, name: NameOf, note: str) -> discord.Embed:
+    entry = view.entry
+    if entry is None:
+        return discord.Embed(title="This is no longer stored.", colour=GREY)
+    title, colour = _DONE[entry.op]
+    undone = is_undone(view)
+    if undone:
+        colour, note = GREY, note or "undone"
+    return _embed(_titled(title, note), colour, _entry_text(view, entry, name), _about(view), entry.source)
+
+
+def _entry_text(view: NoticeView, entry: JournalEntry, name: NameOf) -> str:
+    undone = is_undone(view)
+    if entry.op is Op.DELETE:
+        return "> *(back as it was)*" if undone else "> *(its text is not shown)*"
+    if entry.after is None or (view.memory is None and not undone):
+        return "> *(deleted since)*"
+    now = entry.after.text if view.memory is None or undone else view.memory.text
+    if now == entry.after.text:
+        return quote(now, name, strike=undone)
+    if entry.scope.kind is SubjectKind.USER:
+        return "> *(changed since)*"
+    return quote(now, name)
+
+
+def _proposal_embed(view: NoticeView, proposal: Proposal, name: NameOf, note: str) -> discord.Embed:
+    title, colour = _DECIDED.get(proposal.state, (_ASKED[proposal.op], WAITING))
+    gone = proposal.state in (ProposalState.DISCARDED, ProposalState.EXPIRED)
+    deletes = proposal.op is Op.DELETE
+    text = "> *(its text is not shown)*" if deletes else quote(proposal.text, name, strike=gone)
+    if proposal.state is ProposalState.WAITING:
+        if proposal.scope.kind is SubjectKind.USER:
+            text += f"\nWaits for {escape(view.subject_name) or 'that member'}. Nobody else can decide."
+        else:
+            text += "\nWaits for somebody who may write this server's memories."
+    return _embed(_titled(title, note), colour, text, _about(view), proposal.source)
+
+
+def _about(view: NoticeView) -> str:
+    scope = _scope(view)
+    if scope is None:
+        return ""
+    memory = view.memory if view.memory is not None else (view.entry.after if view.entry else None)
+    words = scope_words(scope, view.subject_name, dm_only=memory is not None and memory.dm_only)
+    return f"{words} · pinned" if memory is not None and memory.pinned and not is_undone(view) else words
+
+
+def _embed(title: str, colour: discord.Colour, text: str, about: str, source: Source | None) -> discord.Embed:
+    link = jump(source)
+    small = " · ".join(part for part in (about, f"[source]({link})" if link else "") if part)
+    return discord.Embed(title=title, colour=colour, description=f"{text}\n\n-# {small}" if small else text)
+
+
+def _scope(view: NoticeView) -> Scope | None:
+    if view.entry is not None:
+        return view.entry.scope
+    return view.proposal.scope if view.proposal is not None else None
+
+
+def _titled(title: str, note: str) -> str:
+    return f"{title} · {escape(note)[:120]}" if note else title

@@ -1,0 +1,208 @@
+"""`/memory …` and `/memories`: adding, changing, finding and taking back what is remembered.
+
+Rights are the engine's matter; this cog only asks. What was typed and refused is offered back.
+"""
+
+from __future__ import annotations
+
+import discord
+from discord import app_commands
+from discord.ext import commands
+
+from cogs import _outcomes, engine_of
+from cogs._entries import (
+    NOT_THERE,
+    complete_readable,
+    complete_writable,
+    find_entry,
+    name_of,
+)
+from cogs._errors import whisper
+from cogs._inbound import place_and_person
+from cogs._outcomes import QUIET
+from cogs.views.asking import Confirm, Draft, TryAgain, keep
+from cogs.views.entry_text import handle, history_text, parse_handle, quoted
+from cogs.views.listings import PersonalListing, SearchListing, ServerListing
+from cogs.views.panel import SleepingPanel
+from cogs.views.panels import open_panel
+from memory.types import DEFAULT_LINEAGE, GLOBAL, Memory, Scope
+
+EVERYWHERE = app_commands.AppCommandContext(guild=True, dm_channel=True, private_channel=False)
+"""Commands work in servers and in direct messages with the bot."""
+
+INSTALLED = app_commands.AppInstallationType(guild=True, user=False)
+
+SCOPES = [
+    app_commands.Choice(name="me, with this persona", value="user_persona"),
+    app_commands.Choice(name="me, everywhere (all personas)", value="user_global"),
+    app_commands.Choice(name="this server, with this persona", value="server_persona"),
+    app_commands.Choice(name="this server, for all personas", value="server_global"),
+]
+
+NO_SERVER = (
+    "In a direct message there is no server to remember things about, so nothing was saved. Choose one of the"
+    " two “me” scopes, or run the command in the server. The button saves it as a memory about you."
+)
+
+
+NO_SCOPE = (
+    "I don't know that scope, so nothing was saved. Pick one from the list that appears while you type,"
+    " or save it as a memory about you with this button."
+)
+
+
+def picked_scope(choice: str) -> str | None:
+    """The scope's value, whether it was picked from the list or its name was typed out."""
+    for known in SCOPES:
+        if choice.strip().casefold() in (known.value, known.name.casefold()):
+            return known.value
+    return None
+
+
+def scope_of(choice: str, user_id: int, guild_id: int | None) -> Scope | None:
+    """The scope that a choice means here; None for a server's in a direct message."""
+    whose, which = choice.split("_")
+    lineage = GLOBAL if which == "global" else DEFAULT_LINEAGE
+    if whose == "user":
+        return Scope.user(user_id, lineage)
+    return None if guild_id is None else Scope.server(guild_id, lineage)
+
+
+class Memories(commands.Cog):
+    """The memory commands."""
+
+    memory = app_commands.Group(
+        name="memory",
+        description="Add, change, find and take back what I remember",
+        allowed_contexts=EVERYWHERE,
+        allowed_installs=INSTALLED,
+    )
+
+    @app_commands.command(name="memories", description="Everything I remember about this server")
+    @app_commands.allowed_contexts(guilds=True, dms=True, private_channels=False)
+    @app_commands.allowed_installs(guilds=True, users=False)
+    async def memories(self, interaction: discord.Interaction) -> None:
+        listing = PersonalListing() if interaction.guild_id is None else ServerListing()
+        await open_panel(interaction, engine_of(interaction), listing)
+
+    @memory.command(name="add", description="Remember something")
+    @app_commands.describe(
+        text="One fact, as one plain sentence",
+        scope="Whom it is about, and for which personas (you, with this persona, unless you choose)",
+        pinned="Pinned entries are always kept in mind, and only people can change them",
+    )
+    async def add(
+        self,
+        interaction: discord.Interaction,
+        text: str,
+        scope: str = "user_persona",
+        pinned: bool = False,
+    ) -> None:
+        picked = picked_scope(scope)
+        where = scope_of(picked, interaction.user.id, interaction.guild_id) if picked else None
+        if where is None:
+            again = TryAgain(interaction.user.id, Draft(text, _personal(interaction), pinned=pinned))
+            line = NO_SERVER if picked else NO_SCOPE
+            await interaction.response.send_message(line, ephemeral=True, allowed_mentions=QUIET, view=again)
+            again.message = await interaction.original_response()
+            return
+        await keep(interaction, Draft(text, where, pinned=pinned))
+
+    @add.autocomplete("scope")
+    async def add_scopes(
+        self, interaction: discord.Interaction, typed: str
+    ) -> list[app_commands.Choice[str]]:
+        """In a direct message there is no server to choose."""
+        here = SCOPES if interaction.guild_id is not None else SCOPES[:2]
+        return [choice for choice in here if typed.casefold() in choice.name.casefold()]
+
+    @memory.command(name="edit", description="Change the words of an entry")
+    @app_commands.describe(entry="Type a few of its words, or its handle such as m12")
+    @app_commands.autocomplete(entry=complete_writable)
+    async def edit(self, interaction: discord.Interaction, entry: str) -> None:
+        found = await find_entry(interaction, entry)
+        if found is None:
+            await whisper(interaction, NOT_THERE)
+            return
+        limit = engine_of(interaction).settings.max_memory_length
+        draft = Draft(found.text, found.scope, memory_id=found.id, version=found.version)
+        await interaction.response.send_modal(draft.modal(limit))
+
+    @memory.command(name="delete", description="Forget an entry")
+    @app_commands.describe(entry="Type a few of its words, or its handle such as m12")
+    @app_commands.autocomplete(entry=complete_writable)
+    async def delete(self, interaction: discord.Interaction, entry: str) -> None:
+        found = await find_entry(interaction, entry)
+        if found is None:
+            await whisper(interaction, NOT_THERE)
+        elif found.pinned:
+            await _ask_to_delete(interaction, found)
+        else:
+            await _delete(interaction, found)
+
+    @memory.command(name="search", description="Find entries by their words")
+    @app_commands.describe(query="Words to look for")
+    async def search(self, interaction: discord.Interaction, query: app_commands.Range[str, 1, 200]) -> None:
+        await open_panel(interaction, engine_of(interaction), SearchListing(query))
+
+    @memory.command(name="history", description="Who changed an entry, when, and what it said before")
+    @app_commands.describe(entry="Type a few of its words, or its handle such as m12 (deleted ones too)")
+    @app_commands.autocomplete(entry=complete_readable)
+    async def history(self, interaction: discord.Interaction, entry: str) -> None:
+        await interaction.response.defer(ephemeral=True, thinking=True)
+        memory_id = parse_handle(entry)
+        place, person = place_and_person(interaction)
+        facts = engine_of(interaction).facts
+        entries = await facts.history(person, place, memory_id) if memory_id is not None else []
+        if memory_id is None or not entries:
+            await interaction.edit_original_response(content=NOT_THERE)
+            return
+        embed = discord.Embed(
+            title=f"History of {handle(memory_id)}",
+            description=history_text(entries, name_of(interaction)),
+        )
+        await interaction.edit_original_response(embed=embed, allowed_mentions=QUIET)
+
+    @memory.command(name="undo", description="Take back the last change that you made to a memory")
+    async def undo(self, interaction: discord.Interaction) -> None:
+        facts = engine_of(interaction).facts
+        await _outcomes.carry_out(interaction, lambda who, where: facts.undo(who, where, None))
+
+
+def _personal(interaction: discord.Interaction) -> Scope:
+    return Scope.user(interaction.user.id, DEFAULT_LINEAGE)
+
+
+async def _ask_to_delete(interaction: discord.Interaction, memory: Memory) -> None:
+    async def go(pressed: discord.Interaction) -> None:
+        await _delete_asked(pressed, memory)
+
+    view = Confirm(interaction.user.id, "Delete it", "Keep it", go)
+    words = quoted(memory.text, name_of(interaction))
+    await interaction.response.send_message(
+        f"{handle(memory.id)} is pinned:\n{words}\nDelete it all the same?",
+        view=view,
+        ephemeral=True,
+        allowed_mentions=QUIET,
+    )
+    view.message = await interaction.original_response()
+
+
+async def _delete_asked(interaction: discord.Interaction, memory: Memory) -> None:
+    """Delete what was shown. Something that was changed since is not what was meant."""
+    place, person = place_and_person(interaction)
+    facts = engine_of(interaction).facts
+    outcome = await facts.delete(person, place, memory.id, expected_version=memory.version)
+    await _outcomes.show(interaction, outcome)
+
+
+async def _delete(interaction: discord.Interaction, memory: Memory) -> None:
+    facts = engine_of(interaction).facts
+    await _outcomes.carry_out(
+        interaction, lambda who, where: facts.delete(who, where, memory.id, memory.version)
+    )
+
+
+async def setup(bot: commands.Bot) -> None:
+    bot.add_dynamic_items(SleepingPanel)
+    await bot.add_cog(Memories())

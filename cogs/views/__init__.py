@@ -1,0 +1,1 @@
+"""What people see and press: confirmations, panels, modals. Shared by the cogs; decides nothing."""

@@ -1,0 +1,121 @@
+"""Questions under an answer that only who asked can see: try again with the same words, or a yes and a no.
+
+A second press does nothing. What was typed is kept in the box that opens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import discord
+from discord import ui
+
+from cogs import _outcomes, engine_of
+from cogs._inbound import place_and_person
+from cogs.views.entry_text import handle
+from cogs.views.modals import OwnView, TextModal
+from cogs.views.panel import acknowledge
+from memory.facts.outcomes import Outcome
+from memory.types import Person, Place, Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """Words on their way into an entry. ``memory_id`` None: a new one. ``version``: what was being edited.
+    ``orphan``: the entry they were for is gone.
+    """
+
+    text: str
+    scope: Scope
+    memory_id: int | None = None
+    version: int | None = None
+    pinned: bool = False
+    orphan: bool = False
+
+    def modal(self, limit: int) -> TextModal:
+        """The box with those words in it."""
+
+        async def submit(sent: discord.Interaction, text: str, _ticked: bool) -> None:
+            await keep(sent, replace(self, text=text))
+
+        new = self.memory_id is None
+        title = "Add a memory" if new else f"Edit {handle(self.memory_id or 0)}"
+        label = "What should I remember?" if new else "What it should say"
+        return TextModal(title, label, submit, limit=limit, text=self.text)
+
+
+async def keep(interaction: discord.Interaction, draft: Draft) -> None:
+    """Write a draft and answer with the confirmation, or offer the words back."""
+    facts = engine_of(interaction).facts
+
+    async def act(person: Person, place: Place) -> Outcome:
+        if draft.memory_id is None:
+            return await facts.add(person, place, draft.scope, draft.text, pinned=draft.pinned)
+        return await facts.edit(person, place, draft.memory_id, draft.text, draft.version)
+
+    await _outcomes.carry_out(interaction, act, TryAgain(interaction.user.id, draft))
+
+
+class TryAgain(OwnView):
+    """The words that were not kept, in the box again; for a new entry when theirs is gone."""
+
+    def __init__(self, opener_id: int, draft: Draft) -> None:
+        super().__init__(opener_id)
+        self._draft = draft
+
+    @ui.button(label="Try again with my words", style=discord.ButtonStyle.primary)
+    async def again(self, interaction: discord.Interaction, _button: ui.Button[Self]) -> None:
+        engine, draft = engine_of(interaction), self._draft
+        if draft.memory_id is not None:
+            place, person = place_and_person(interaction)
+            now = await engine.facts.get(person, place, draft.memory_id)
+            version = now.version if now else None
+            draft = replace(draft, memory_id=now.id if now else None, version=version)
+        await interaction.response.send_modal(draft.modal(engine.settings.max_memory_length))
+
+
+class Confirm(OwnView):
+    """A yes and a no. ``go`` runs at most once; the question is answered already, so it edits that answer."""
+
+    def __init__(
+        self,
+        opener_id: int,
+        yes: str,
+        no: str,
+        go: Callable[[discord.Interaction], Awaitable[None]],
+    ) -> None:
+        super().__init__(opener_id)
+        self._go = go
+        self._decided = False
+        self._add(yes, self._yes, discord.ButtonStyle.danger)
+        self._add(no, self._no, discord.ButtonStyle.secondary)
+
+    def _add(
+        self,
+        label: str,
+        press: Callable[[discord.Interaction], Awaitable[None]],
+        style: discord.ButtonStyle,
+    ) -> None:
+        button: Any = ui.Button(label=label, style=style)
+        button.callback = press
+        self.add_item(button)
+
+    async def _first(self, interaction: discord.Interaction) -> bool:
+        if self._decided:
+            await acknowledge(interaction)
+            return False
+        self._decided = True
+        return True
+
+    async def _yes(self, interaction: discord.Interaction) -> None:
+        if await self._first(interaction):
+            await interaction.response.edit_message(content="One moment…", view=None)
+            await self._go(interaction)
+            self.stop()
+
+    async def _no(self, interaction: discord.Interaction) -> None:
+        if await self._first(interaction):
+            await interaction.response.edit_message(content="Kept. Nothing was changed.", view=None)
+            self.stop()

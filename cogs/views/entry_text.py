@@ -1,0 +1,180 @@
+"""The words of panels and lists: entries, their scopes, their history. Pure, everything escaped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from cogs import _render
+from cogs._render import NameOf
+from cogs.views.pages import ENTRY_UNITS, cut, units
+from memory.types import GLOBAL, ActorKind, JournalEntry, Memory, Op, Scope, SubjectKind
+
+RECENT = timedelta(days=7)
+"""An entry updated within this time is marked recent (SPEC §4.1)."""
+
+OPENED_UNITS = 2_200
+"""Room for the text of one opened entry."""
+
+HISTORY_UNITS = 3_200
+"""Room for the lines of a history."""
+
+LABEL = 95
+"""Units of an autocomplete label: Discord takes 100 characters."""
+
+_HANDLE = re.compile(r"\s*m?\s*#?(\d{1,18})\s*", re.IGNORECASE)
+_OPS = {
+    Op.ADD: "saved",
+    Op.UPDATE: "edited",
+    Op.DELETE: "deleted",
+    Op.PIN: "pinned",
+    Op.UNPIN: "unpinned",
+    Op.WIDEN: "used everywhere since then",
+}
+
+
+_LIVE = re.compile("\\\\@\ue000(\\d{1,20})\ue001")
+_STRAY = re.compile("[\ue000\ue001]")
+
+
+def _or_live(name_of: NameOf) -> NameOf:
+    """Names as they are known; else a mark that becomes a mention, whose name Discord knows."""
+
+    def name(user_id: int) -> str:
+        known = name_of(user_id)
+        return known if known != _render.a_member(user_id) else f"\ue000{user_id}\ue001"
+
+    return name
+
+
+def quoted(text: str, name_of: NameOf, *, limit: int = _render.SHOWN, strike: bool = False) -> str:
+    """A member's words as a quotation. Mentions of unknown people stay mentions; nobody is pinged."""
+    return _mentions(_render.quote(text, _or_live(name_of), limit=limit, strike=strike))
+
+
+def plain(text: str, name_of: NameOf) -> str:
+    """A line that may hold a member's words, as nothing but words."""
+    return _mentions(_render.escape(_render.named(text, _or_live(name_of))))
+
+
+def _mentions(words: str) -> str:
+    """The marks of :func:`_or_live` as mentions; a mark that was cut off is dropped."""
+    return _STRAY.sub("", _LIVE.sub(r"<@\1>", words))
+
+
+def handle(memory_id: int) -> str:
+    return f"m{memory_id}"
+
+
+def parse_handle(text: str) -> int | None:
+    """The id in what was picked or typed: ``12``, ``m12``, ``M12``. None for anything else."""
+    match = _HANDLE.fullmatch(text)
+    return int(match[1]) if match else None
+
+
+def scope_short(scope: Scope) -> str:
+    """A scope in a few words, as its reader calls it."""
+    subject = "this server" if scope.kind is SubjectKind.SERVER else "you"
+    return f"{subject}, all personas" if scope.lineage == GLOBAL else f"{subject}, this persona"
+
+
+def choice_label(memory: Memory, name_of: NameOf) -> str:
+    """One line for an autocomplete list: the beginning of the text, and whom it is about."""
+    mark = "📌 " if memory.pinned else ""
+    tail = f" · about {scope_short(memory.scope)}"
+    line = " ".join(_render.named(memory.text, name_of).split())
+    return f"{mark}{cut(line, LABEL - units(mark) - units(tail))}{tail}"
+
+
+def when(moment: datetime, style: str = "R") -> str:
+    """A moment in the reader's own language and zone."""
+    return f"<t:{int(moment.timestamp())}:{style}>"
+
+
+def entry_block(memory: Memory, now: datetime, name_of: NameOf) -> str:
+    """An entry on a page: its words, and one small line. At most ENTRY_UNITS."""
+    marks = ["📌 pinned"] if memory.pinned else []
+    if memory.dm_only:
+        marks.append("🔒 DMs only")
+    if now - memory.updated_at < RECENT:
+        marks.append("recent")
+    small = f"-# {' · '.join([handle(memory.id), *marks, when(memory.updated_at)])}"
+    room = ENTRY_UNITS - units(small) - 1
+    return f"{cut(quoted(memory.text, name_of), room)}\n{small}"
+
+
+def entry_page(memory: Memory, now: datetime, name_of: NameOf) -> str:
+    """An opened entry, whole, with all that is known about it."""
+    facts = [f"About {scope_short(memory.scope)}"]
+    if memory.pinned:
+        facts.append("📌 pinned")
+    if now - memory.updated_at < RECENT:
+        facts.append("recent")
+    dates = f"Saved {when(memory.created_at, 'D')}"
+    if memory.author_id is not None:
+        dates += f" · by <@{memory.author_id}>"
+    if memory.updated_at != memory.created_at:
+        dates += f" · changed {when(memory.updated_at)}"
+    lines = [
+        f"### {handle(memory.id)}",
+        cut(quoted(memory.text, name_of, limit=2_000), OPENED_UNITS),
+        f"-# {' · '.join(facts)}",
+        f"-# {dates}",
+    ]
+    if memory.keywords:
+        lines.append(f"-# Only when one of these words appears: {_listed(memory.keywords)}")
+    if memory.channels:
+        lines.append(f"-# Only in {' '.join(f'<#{channel}>' for channel in memory.channels)}")
+    if link := _render.jump(memory.source):
+        lines.append(f"-# [Where it came from]({link})")
+    if memory.dm_only:
+        lines.append("-# 🔒 Said in a DM, so it is used in our DMs only until you choose **Use everywhere**.")
+    return "\n".join(lines)
+
+
+def history_text(entries: Sequence[JournalEntry], name_of: NameOf, *, room: int = HISTORY_UNITS) -> str:
+    """The writes of one entry, newest first, as many as fit."""
+    if not entries:
+        return "Nothing is recorded about this entry."
+    shown: list[str] = []
+    used = 0
+    for index, entry in enumerate(entries):
+        block = _history_block(entry, name_of)
+        used += units(block) + 1
+        if used > room:
+            left = len(entries) - index
+            shown.append(f"-# … and {left} older {'change' if left == 1 else 'changes'}")
+            break
+        shown.append(block)
+    return "\n".join(shown)
+
+
+def counted(unpinned: int, pinned: int, limit: int, pinned_limit: int) -> str:
+    return f"{unpinned} of {limit} · {pinned} of {pinned_limit} pinned"
+
+
+def _history_block(entry: JournalEntry, name_of: NameOf) -> str:
+    undone = " · undone" if entry.undone_by is not None else ""
+    undoes = "undid a change: " if entry.undoes is not None else ""
+    head = f"**{undoes}{_OPS[entry.op]}** {_actor(entry)} · {when(entry.at, 'f')}{undone}"
+    text = entry.after or entry.before
+    if text is None or entry.op in (Op.PIN, Op.UNPIN, Op.WIDEN):
+        return head
+    words = cut(quoted(text.text, name_of, strike=entry.op is Op.DELETE), 700)
+    return f"{head}\n{words}"
+
+
+def _actor(entry: JournalEntry) -> str:
+    """Who wrote. A member as a mention: it shows their present name and pings nobody."""
+    if entry.actor_kind is ActorKind.MODEL:
+        return "by the persona, in a reply"
+    if entry.actor_kind is ActorKind.BACKGROUND:
+        return "by the persona, after a reply"
+    if entry.actor_kind is ActorKind.IMPORT:
+        return "by an import"
+    return f"by <@{entry.actor_id}>" if entry.actor_id is not None else "by a member"
+
+
+def _listed(words: Sequence[str]) -> str:
+    return ", ".join(_render.escape(cut(word, 50)) for word in words)

@@ -1,0 +1,1 @@
+"""Which tagged entries a conversation calls up (SPEC §7). Serves memories now; lore and documents later."""

@@ -1,0 +1,209 @@
+"""The engine's public face: all that a front may ask. Plain values in and out, no Discord object, no row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from memory.config.service import Config
+from memory.facts.service import Facts
+from memory.llm.port import Model
+from memory.ports import NoticeView, Surface
+from memory.prompt import views
+from memory.prompt.ledger import Ledger
+from memory.settings import Settings
+from memory.store import Store
+from memory.turns.background import Background
+from memory.turns.gate import Gate
+from memory.turns.notify import Notifier
+from memory.turns.prepare import Preparer
+from memory.turns.recovery import Recovery
+from memory.turns.run import Turns
+from memory.types import AuthorKind, Clock, Incoming, Person, Place, Turn
+from memory.window.recorder import Recorder
+
+SHUTDOWN_GRACE_S = 10.0
+"""Seconds that running turns get to finish when the process is asked to stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class LastTurn:
+    """The latest real turn of a channel with its ledger, as the asker may see it."""
+
+    turn: Turn
+    ledger: Ledger
+
+
+@dataclass(frozen=True, slots=True)
+class Rooms:
+    """The rooms that stand without a surface. Made by :mod:`memory.wiring`."""
+
+    settings: Settings
+    clock: Clock
+    store: Store
+    model: Model
+    config: Config
+    facts: Facts
+    recorder: Recorder
+    preparer: Preparer
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """The rooms that need a surface: there once :meth:`Engine.start` was called."""
+
+    surface: Surface
+    turns: Turns
+    gate: Gate
+    notifier: Notifier
+    recovery: Recovery
+    background: Background
+
+
+RunningMaker = Callable[[Rooms, Surface], Running]
+
+
+class Engine:
+    """One a process. ``await start(surface)`` before anything that talks; ``await close()`` at the end."""
+
+    def __init__(self, rooms: Rooms, run: RunningMaker) -> None:
+        self._rooms = rooms
+        self._make = run
+        self._running: Running | None = None
+
+    @property
+    def settings(self) -> Settings:
+        return self._rooms.settings
+
+    @property
+    def clock(self) -> Clock:
+        return self._rooms.clock
+
+    @property
+    def facts(self) -> Facts:
+        return self._rooms.facts
+
+    @property
+    def config(self) -> Config:
+        return self._rooms.config
+
+    @property
+    def model(self) -> Model:
+        return self._rooms.model
+
+    async def start(self, surface: Surface) -> None:
+        """Begin to work with a surface. Recovery waits for :meth:`reconnected`, when it can be reached."""
+        self._running = self._make(self._rooms, surface)
+        await self._rooms.recorder.load()
+
+    @property
+    def _now(self) -> Running:
+        if self._running is None:
+            raise RuntimeError("the engine was not started")
+        return self._running
+
+    async def reconnected(self) -> None:
+        """The surface can be reached (again): settle unfinished turns, bring the windows in step."""
+        now = self._now
+        self._rooms.recorder.out_of_step()
+        now.background.start("recovery", now.recovery.run)
+        now.background.start("windows", self._windows)
+        now.notifier.wake()
+
+    async def _windows(self) -> None:
+        for channel in await self._rooms.recorder.load():
+            await self._rooms.recorder.in_step(channel.place, self._now.surface)
+
+    async def idle(self) -> None:
+        """Wait until no turn and no background work runs. For tests, benches and the playground."""
+        await self._now.gate.idle()
+        await self._now.background.idle()
+
+    async def close(self) -> None:
+        """Finish or stop what runs, then close the model and the database. Safe to call twice."""
+        if self._running is not None:
+            await self._running.gate.close(SHUTDOWN_GRACE_S)
+            await self._running.background.close()
+            self._running = None
+        await self._rooms.model.close()
+        await self._rooms.store.close()
+
+    async def observe(self, incoming: Incoming, *, trigger: bool) -> None:
+        """A message was said. Stored once, however often it is told; a trigger is answered once."""
+        if await self._rooms.recorder.observe(incoming, trigger=trigger):
+            self._now.turns.called(incoming.message_id, incoming.place, incoming.author)
+            self._now.gate.wake(incoming.place.channel_id)
+
+    async def edited(self, incoming: Incoming) -> None:
+        """A person edited a message."""
+        await self._rooms.recorder.edited(incoming)
+
+    async def deleted(self, channel_id: int, ids: Sequence[int]) -> None:
+        """Messages were deleted: gone from the window; a deleted `/refresh` marker is undone."""
+        await self._rooms.recorder.deleted(channel_id, ids)
+
+    async def retry(self, person: Person, place: Place, turn_id: int) -> str | None:
+        """Run a failed turn again. Returns why not, in a sentence, or None when it is on its way."""
+        refusal = await self._now.turns.again(turn_id, person, place)
+        if refusal is None:
+            self._now.gate.wake(place.channel_id)
+        return refusal
+
+    async def refresh(self, place: Place, person: Person, marker_id: int) -> None:
+        """A new epoch: what was said up to the marker leaves the prompt; saved memories stay (SPEC §2)."""
+        async with self._rooms.store.write() as tx:
+            await tx.channels.put(place)
+            await tx.channels.add_epoch(place.channel_id, marker_id, person.id, self.clock.now())
+
+    async def restore(self, place: Place, person: Person, marker_id: int) -> bool:
+        """Undo a `/refresh`. The front has asked for the right (Manage Server, in a DM the member).
+
+        False when that marker is not in force (restored already).
+        """
+        async with self._rooms.store.write() as tx:
+            return await tx.channels.drop_epochs(place.channel_id, [marker_id]) > 0
+
+    async def preview(self, person: Person, place: Place, text: str) -> Ledger:
+        """What a turn would send if ``person`` said ``text`` now. Writes nothing. Raises BudgetError."""
+        rooms, surface = self._rooms, self._now.surface
+        said = Incoming(_AFTER_ALL, place, person, text or "…", self.clock.now(), kind=AuthorKind.MEMBER)
+        info = rooms.model.info
+        loaded = await rooms.preparer.load(place, info, [rooms.recorder.message(said)], {person.id: person})
+        tools = self._now.turns.tool_specs()
+        words = rooms.preparer.words(surface, place, person.name, tools)
+        prepared = rooms.preparer.build(loaded, info, self.clock.now(), words)
+        return views.redact(prepared.prompt.ledger, person.id)
+
+    async def snapshot(self, person: Person, place: Place, text: str = "") -> str:
+        """The whole prompt as text, other members' personal memories as counts only."""
+        return views.snapshot_text(await self.preview(person, place, text))
+
+    async def last(self, person: Person, place: Place) -> LastTurn | None:
+        """The ledger of the channel's latest real turn; None when there was none."""
+        async with self._rooms.store.read() as tx:
+            turn = await tx.turns.latest_with_ledger(place.channel_id)
+            if turn is None:
+                return None
+            stored = await tx.turns.ledger(turn.id)
+        return LastTurn(turn, views.redact(views.from_json(stored), person.id))
+
+    async def notice_posted(self, notice_id: int, message_id: int) -> None:
+        """A confirmation stands in a channel: it is recognised by this message id from now on."""
+        async with self._rooms.store.write() as tx:
+            await tx.notices.posted(notice_id, message_id)
+
+    async def notice_view(self, notice_id: int, place: Place) -> NoticeView | None:
+        """All that a confirmation shows, as things stand now."""
+        surface = self._now.surface
+        server = "" if place.guild_id is None else surface.server_name(place.guild_id)
+        return await self.facts.notice_view(
+            notice_id, persona_name=surface.persona_name(place), server_name=server
+        )
+
+    def waiting_notices(self) -> None:
+        """Confirmations may wait to be posted."""
+        self._now.notifier.wake()
+
+
+_AFTER_ALL = (1 << 63) - 1
+"""Id of a preview's message: later than any real one."""

@@ -1,0 +1,129 @@
+"""Deciding on a waiting suggestion: once, by who may, through the gate again (SPEC §4.4, §4.8, §12).
+
+Personal: the member it is about, and nobody else. Server: who may write that scope.
+"""
+
+from __future__ import annotations
+
+from memory.facts.gate import WriteGate
+from memory.facts.outcomes import Outcome, OutcomeKind, handle, quote
+from memory.facts.recording import Withdrawn
+from memory.facts.rights import may_write_now
+from memory.facts.rules import may_read
+from memory.facts.writes import WAITING_FOR, Hand, Write
+from memory.store import Tx
+from memory.types import (
+    Actor,
+    ActorKind,
+    Clock,
+    Memory,
+    Op,
+    Person,
+    Place,
+    Proposal,
+    ProposalState,
+    Scope,
+)
+
+_DONE = (OutcomeKind.SAVED, OutcomeKind.UPDATED, OutcomeKind.DELETED, OutcomeKind.DUPLICATE)
+
+
+async def decide(
+    gate: WriteGate, clock: Clock, tx: Tx, person: Person, place: Place, proposal_id: int, *, approve: bool
+) -> Outcome:
+    """Approve or discard. Raises :class:`Withdrawn` when the gate refuses: the suggestion then waits on."""
+    proposal = await tx.proposals.get(proposal_id)
+    if proposal is None or not may_read(proposal.scope, person, place):
+        return Outcome(OutcomeKind.NOT_ALLOWED, detail=_NOT_YOURS)
+    if not await may_write_now(tx, proposal.scope, person, place):
+        return Outcome(OutcomeKind.NOT_ALLOWED, scope=proposal.scope)
+    await tx.lock_scope(proposal.scope)
+    now = clock.now()
+    if proposal.state is ProposalState.WAITING and proposal.created_at < now - WAITING_FOR:
+        await tx.proposals.decide(proposal.id, ProposalState.EXPIRED, None, now)
+        return _settled(proposal, ProposalState.EXPIRED)
+    wanted = ProposalState.APPROVED if approve else ProposalState.DISCARDED
+    if not await tx.proposals.decide(proposal.id, wanted, person.id, now):
+        decided = await tx.proposals.get(proposal.id)
+        return _settled(proposal, proposal.state if decided is None else decided.state)
+    if not approve:
+        return await _with_notice(tx, Outcome(OutcomeKind.DISCARDED, scope=proposal.scope), proposal)
+    outcome = await _apply(gate, tx, person, place, proposal)
+    if outcome.kind not in _DONE:
+        raise Withdrawn(outcome)
+    return await _with_notice(tx, outcome, proposal)
+
+
+async def _apply(gate: WriteGate, tx: Tx, person: Person, place: Place, proposal: Proposal) -> Outcome:
+    memory = None if proposal.memory_id is None else await tx.memories.get(proposal.memory_id)
+    if proposal.op is not Op.ADD:
+        stale = await _stale(tx, proposal, memory)
+        if stale is not None:
+            return stale
+    from_dm = proposal.source is not None and proposal.source.guild_id is None
+    write = Write(
+        proposal.op,
+        scope=proposal.scope if proposal.op is Op.ADD else None,
+        memory_id=proposal.memory_id,
+        text=proposal.text,
+        keywords=proposal.keywords,
+        expected_version=None if memory is None else memory.version,
+        dm_only=from_dm,
+        source=proposal.source,
+    )
+    actor = Actor(ActorKind.MEMBER, person, proposal.turn_id)
+    return await gate.apply(tx, write, Hand(actor, place, proposal.scope.lineage))
+
+
+async def _stale(tx: Tx, proposal: Proposal, memory: Memory | None) -> Outcome | None:
+    """Why a suggestion is not carried out: its entry was pinned, changed or deleted after it was made."""
+    if memory is None:
+        gone = (
+            "The memory that this suggestion is about is gone. Nothing was changed; discard the suggestion."
+        )
+        return Outcome(OutcomeKind.NOT_FOUND, detail=gone, scope=proposal.scope)
+    if memory.pinned:
+        pinned = (
+            f"Nothing was changed: {handle(memory.id)} is pinned. Unpin it first, or discard the suggestion."
+        )
+        return Outcome(OutcomeKind.PINNED_PROTECTED, memory=memory, detail=pinned, scope=memory.scope)
+    if any(entry.at > proposal.created_at for entry in await tx.journal.of_memory(memory.id)):
+        changed = (
+            f"Nothing was changed: {handle(memory.id)} was changed after this was suggested and now says"
+            f" {quote(memory.text)}. Edit it yourself, or discard the suggestion."
+        )
+        return Outcome(OutcomeKind.CHANGED_MEANWHILE, memory=memory, detail=changed, scope=memory.scope)
+    return None
+
+
+async def _with_notice(tx: Tx, outcome: Outcome, proposal: Proposal) -> Outcome:
+    """The outcome, with the suggestion as it is now and its own confirmation to draw again."""
+    decided = await tx.proposals.get(proposal.id)
+    return Outcome(
+        outcome.kind,
+        memory=outcome.memory,
+        journal=outcome.journal,
+        notice=outcome.notice,
+        proposal=decided or proposal,
+        similar=outcome.similar,
+        unpinned=outcome.unpinned,
+        pinned=outcome.pinned,
+        limit=outcome.limit,
+        scope=_scope(outcome, proposal),
+        redraw=await tx.notices.by_proposal(proposal.id),
+    )
+
+
+def _scope(outcome: Outcome, proposal: Proposal) -> Scope:
+    return outcome.scope or proposal.scope
+
+
+def _settled(proposal: Proposal, state: ProposalState) -> Outcome:
+    said = {
+        ProposalState.APPROVED: "It was already approved. Nothing was changed this time.",
+        ProposalState.DISCARDED: "It was already discarded. Nothing was changed this time.",
+    }.get(state, "The suggestion waited for more than 7 days and expired. Nothing was saved.")
+    return Outcome(OutcomeKind.CHANGED_MEANWHILE, detail=said, scope=proposal.scope)
+
+
+_NOT_YOURS = "Nothing was changed: only the member whom this is about can decide."

@@ -1,0 +1,381 @@
+"""What became of a write: one value, one plain line for a person, one word with its reason for the model.
+
+Nothing here escapes text for display; memory text only ever appears inside quotation marks, on one line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from memory.types import GLOBAL, JournalEntry, Memory, Notice, Op, Proposal, Scope, SubjectKind
+
+_SHOWN = 120
+"""Code points of a memory shown in a line; the entry itself is behind a panel."""
+
+
+class OutcomeKind(StrEnum):
+    """What became of a write. The values are the tools' words where SPEC §4.4 has one."""
+
+    SAVED = "saved"
+    UPDATED = "updated"
+    DELETED = "deleted"
+    PINNED = "pinned"
+    UNPINNED = "unpinned"
+    WIDENED = "widened"
+    UNDONE = "undone"
+    DISCARDED = "discarded"
+    DUPLICATE = "duplicate"
+    SIMILAR_EXISTS = "similar_exists"
+    LIMIT_REACHED = "limit_reached"
+    PINNED_PROTECTED = "pinned_protected"
+    AMBIGUOUS_USER = "ambiguous_user"
+    USER_NOT_FOUND = "user_not_found"
+    NOT_ALLOWED = "not_allowed"
+    PRIVACY_RESTRICTED = "privacy_restricted"
+    DISABLED = "disabled"
+    NEEDS_APPROVAL = "needs_approval"
+    TOO_LONG = "too_long"
+    EMPTY = "empty"
+    NOT_FOUND = "not_found"
+    CHANGED_MEANWHILE = "changed_meanwhile"
+    ERROR = "error"
+
+
+def handle(memory_id: int) -> str:
+    """An entry's handle in prompts and panels: ``m12``."""
+    return f"m{memory_id}"
+
+
+def quote(text: str, shown: int = _SHOWN) -> str:
+    """``text`` on one line inside “…”, cut at ``shown`` code points, unable to close its own quotation."""
+    flat = " ".join(text.split()).replace("“", '"').replace("”", '"')
+    if len(flat) > shown:
+        flat = flat[: shown - 1].rstrip() + "…"
+    return f"“{flat}”"
+
+
+def describe(scope: Scope | None) -> str:
+    """A scope in words for a person: "this server's memories", "personal memories for every persona"."""
+    if scope is None:
+        return "memories"
+    whose = "this server's memories" if scope.kind is SubjectKind.SERVER else "personal memories"
+    return f"{whose} for every persona" if scope.lineage == GLOBAL else f"{whose} for this persona"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one write.
+
+    ``memory``: the entry as it stands now. ``journal``: set exactly when something was written. ``similar``:
+    the entry that already says the same or nearly so. ``unpinned``, ``pinned``: entries in ``scope``, and
+    ``limit`` the cap that refused. ``length``: code points of a refused text. ``redraw``: an earlier
+    confirmation of the same entry that should be drawn again. ``of_pins``: it was the cap of pinned entries.
+    ``detail`` replaces the standard sentence, ``note`` follows it.
+    """
+
+    kind: OutcomeKind
+    memory: Memory | None = None
+    journal: JournalEntry | None = None
+    notice: Notice | None = None
+    proposal: Proposal | None = None
+    similar: Memory | None = None
+    unpinned: int = 0
+    pinned: int = 0
+    limit: int = 0
+    candidates: tuple[str, ...] = ()
+    scope: Scope | None = None
+    length: int = 0
+    redraw: Notice | None = None
+    of_pins: bool = False
+    detail: str = ""
+    note: str = ""
+
+    @property
+    def wrote(self) -> bool:
+        """Was a memory written? False for everything refused, waiting or already so."""
+        return self.journal is not None
+
+    def line(self) -> str:
+        """One plain sentence or two for a person: what happened, what was kept, what to do."""
+        said = self.detail or _LINES.get(self.kind, _plain)(self)
+        return f"{said} {self.note}" if self.note else said
+
+    def words(self) -> str:
+        """The tool's answer to the model; begins with the word of SPEC §4.4."""
+        said = _WORDS.get(self.kind, _error_words)(self)
+        return f"{said} {self.note}" if self.note else said
+
+
+def _name(outcome: Outcome) -> str:
+    known = outcome.memory or outcome.similar
+    if known is not None:
+        return handle(known.id)
+    if outcome.journal is not None:
+        return handle(outcome.journal.memory_id)
+    return "the entry"
+
+
+def _saved(outcome: Outcome) -> str:
+    memory = outcome.memory
+    if memory is None:
+        return "Saved."
+    pinned = " and pinned" if memory.pinned else ""
+    widen = " It is used in DMs only until you choose to use it everywhere." if memory.dm_only else ""
+    return f"Saved{pinned} as {handle(memory.id)}: {quote(memory.text)}.{widen}"
+
+
+def _updated(outcome: Outcome) -> str:
+    text = f" It now says {quote(outcome.memory.text)}." if outcome.memory else ""
+    dm = " It is used in DMs only until you choose to use it everywhere." if _narrowed(outcome) else ""
+    return f"Updated {_name(outcome)}.{text}{dm}"
+
+
+def _narrowed(outcome: Outcome) -> bool:
+    before = outcome.journal.before if outcome.journal else None
+    return bool(before and outcome.memory and outcome.memory.dm_only and not before.dm_only)
+
+
+def _deleted(outcome: Outcome) -> str:
+    return f"Deleted {_name(outcome)}. Undo brings it back."
+
+
+def _pinned(outcome: Outcome) -> str:
+    if not outcome.wrote:
+        return f"{_name(outcome)} is already pinned. Nothing was changed."
+    return f"Pinned {_name(outcome)}. The persona can't change or delete it."
+
+
+def _unpinned(outcome: Outcome) -> str:
+    if not outcome.wrote:
+        return f"{_name(outcome)} is not pinned. Nothing was changed."
+    return f"Unpinned {_name(outcome)}. The text was kept."
+
+
+def _widened(outcome: Outcome) -> str:
+    if not outcome.wrote:
+        return f"{_name(outcome)} is already used everywhere. Nothing was changed."
+    if outcome.journal is not None and outcome.journal.op is Op.DELETE:
+        return (
+            f"{_name(outcome)} already says this everywhere, so the copy saved in this DM was joined to it."
+        )
+    return f"{_name(outcome)} is now used everywhere, not only in DMs."
+
+
+def _undone(outcome: Outcome) -> str:
+    entry = outcome.journal
+    if entry is not None and entry.after is None:
+        return f"Undone: {handle(entry.memory_id)} was deleted again."
+    if entry is not None and entry.before is None and entry.after is not None:
+        return f"Undone: {handle(entry.memory_id)} is back and says {quote(entry.after.text)}."
+    if entry is not None and entry.op is Op.UPDATE and entry.after is not None:
+        return f"Undone: {handle(entry.memory_id)} says {quote(entry.after.text)} again."
+    if entry is not None and entry.op is Op.PIN:
+        return f"Undone: {handle(entry.memory_id)} is pinned again."
+    if entry is not None and entry.op is Op.UNPIN:
+        return f"Undone: {handle(entry.memory_id)} is no longer pinned."
+    if entry is not None and entry.op is Op.WIDEN:
+        return f"Undone: {handle(entry.memory_id)} is used in DMs only again."
+    return "Undone."
+
+
+def _duplicate(outcome: Outcome) -> str:
+    return f"Nothing was written: {_name(outcome)} already says exactly this."
+
+
+def _similar(outcome: Outcome) -> str:
+    text = f" ({quote(outcome.similar.text)})" if outcome.similar else ""
+    return (
+        f"Nothing was written: {_name(outcome)} already says nearly the same{text}. Edit that entry instead."
+    )
+
+
+def _limit(outcome: Outcome) -> str:
+    full = (
+        f"{outcome.unpinned} unpinned and {outcome.pinned} pinned entries, and the limit is {outcome.limit}"
+    )
+    return (
+        f"Nothing was written and nothing was removed: {describe(outcome.scope)} are full"
+        f" ({full} {_cap(outcome)}). {_room(outcome)}"
+    )
+
+
+def _cap(outcome: Outcome) -> str:
+    return "pinned" if outcome.of_pins else "unpinned"
+
+
+def _room(outcome: Outcome) -> str:
+    if _cap(outcome) == "pinned":
+        return "Unpin or delete a pinned entry first."
+    return "Delete or pin an entry, or edit one that already exists."
+
+
+def _protected(outcome: Outcome) -> str:
+    return f"Nothing was changed: {_name(outcome)} is pinned, and only a person may change it."
+
+
+def _names(outcome: Outcome) -> str:
+    return ", ".join(quote(name, 60) for name in outcome.candidates)
+
+
+def _ambiguous(outcome: Outcome) -> str:
+    return f"Nothing was saved: several members fit. Choose one: {_names(outcome)}."
+
+
+def _unknown(outcome: Outcome) -> str:
+    here = f" Here now: {_names(outcome)}." if outcome.candidates else ""
+    return f"Nothing was saved: nobody of that name takes part here.{here}"
+
+
+def _not_allowed(outcome: Outcome) -> str:
+    if outcome.scope is not None and outcome.scope.kind is SubjectKind.SERVER:
+        return (
+            "Nothing was changed: this server's memories can be changed by members with Manage Server,"
+            " or by all once an admin turns member access on."
+        )
+    return "Nothing was changed: you may not do that. Personal memories belong to the member they are about."
+
+
+def _too_long(outcome: Outcome) -> str:
+    over = outcome.length - outcome.limit
+    return (
+        f"Nothing was saved: the text has {outcome.length:,} characters and the limit is {outcome.limit:,}."
+        f" Shorten it by {over:,}, or split it into several entries."
+    )
+
+
+def _approval(outcome: Outcome) -> str:
+    who = "somebody who may change this server's memories" if _shared(outcome) else "the member it is about"
+    return f"Nothing is saved yet: it waits for {who}, for 7 days at most."
+
+
+def _shared(outcome: Outcome) -> bool:
+    scope = outcome.scope or (outcome.proposal.scope if outcome.proposal else None)
+    return scope is not None and scope.kind is SubjectKind.SERVER
+
+
+def _changed(outcome: Outcome) -> str:
+    now = f" It now says {quote(outcome.memory.text)}." if outcome.memory else ""
+    said = f"Nothing was written: {_name(outcome)} was changed meanwhile.{now}"
+    return said if outcome.note else f"{said} Look at it and try again."
+
+
+def _plain(outcome: Outcome) -> str:
+    return _FIXED.get(outcome.kind, "Nothing was changed.")
+
+
+_FIXED = {
+    OutcomeKind.DISCARDED: "Discarded. Nothing was saved.",
+    OutcomeKind.EMPTY: "Nothing was saved: there is no text to remember. Write what should be remembered.",
+    OutcomeKind.NOT_FOUND: "There is no such memory here. It may have been deleted.",
+    OutcomeKind.PRIVACY_RESTRICTED: "Nothing was saved: the member's privacy settings don't allow it.",
+    OutcomeKind.DISABLED: "Nothing was saved: saving memories is switched off here.",
+    OutcomeKind.ERROR: "Nothing was saved: something went wrong. Try again in a moment.",
+}
+
+_Say = Callable[["Outcome"], str]
+
+_LINES: dict[OutcomeKind, _Say] = {
+    OutcomeKind.SAVED: _saved,
+    OutcomeKind.UPDATED: _updated,
+    OutcomeKind.DELETED: _deleted,
+    OutcomeKind.PINNED: _pinned,
+    OutcomeKind.UNPINNED: _unpinned,
+    OutcomeKind.WIDENED: _widened,
+    OutcomeKind.UNDONE: _undone,
+    OutcomeKind.DUPLICATE: _duplicate,
+    OutcomeKind.SIMILAR_EXISTS: _similar,
+    OutcomeKind.LIMIT_REACHED: _limit,
+    OutcomeKind.PINNED_PROTECTED: _protected,
+    OutcomeKind.AMBIGUOUS_USER: _ambiguous,
+    OutcomeKind.USER_NOT_FOUND: _unknown,
+    OutcomeKind.NOT_ALLOWED: _not_allowed,
+    OutcomeKind.TOO_LONG: _too_long,
+    OutcomeKind.NEEDS_APPROVAL: _approval,
+    OutcomeKind.CHANGED_MEANWHILE: _changed,
+}
+
+
+def _error_words(outcome: Outcome) -> str:
+    if outcome.kind is OutcomeKind.ERROR:
+        return f"error: {outcome.detail or 'the write failed and nothing was saved. Say so.'}"
+    if outcome.kind is OutcomeKind.CHANGED_MEANWHILE and outcome.memory is not None:
+        now = quote(outcome.memory.text, 500)
+        return (
+            f"error: {handle(outcome.memory.id)} was changed by somebody meanwhile and now says {now}."
+            " Nothing was written. Call again only if your change is still right."
+        )
+    if outcome.kind is OutcomeKind.NOT_FOUND and not outcome.detail:
+        return (
+            "error: there is no such memory in this prompt, so nothing was written."
+            " Use a handle like m12 that is shown to you."
+        )
+    if outcome.kind is OutcomeKind.EMPTY:
+        return "error: content is empty, so nothing was saved. Send the fact as one plain sentence."
+    return f"error: {outcome.line()}"
+
+
+def _similar_words(outcome: Outcome) -> str:
+    text = f" {quote(outcome.similar.text, 500)}" if outcome.similar else ""
+    return (
+        f"similar_exists({_name(outcome)}):{text}. Nothing was saved. Update that entry if it is the same"
+        " fact; repeat this same call only if it is a different fact."
+    )
+
+
+def _limit_words(outcome: Outcome) -> str:
+    if outcome.detail:
+        return f"limit_reached: {outcome.detail}"
+    count = outcome.pinned if _cap(outcome) == "pinned" else outcome.unpinned
+    return (
+        f"limit_reached: {count} of {outcome.limit} {_cap(outcome)} entries ({outcome.pinned} pinned)."
+        " Nothing was saved and nothing was removed. Tell the member: an entry must be deleted first."
+    )
+
+
+def _ambiguous_words(outcome: Outcome) -> str:
+    return f"ambiguous_user: nothing was saved. Set user to exactly one of: {_names(outcome)}."
+
+
+def _unknown_words(outcome: Outcome) -> str:
+    here = f" Members here: {_names(outcome)}." if outcome.candidates else ""
+    return f"user_not_found: nothing was saved.{here}"
+
+
+def _simple_words(outcome: Outcome) -> str:
+    return f"{outcome.kind.value}: {outcome.detail or _WHY[outcome.kind]}"
+
+
+_WHY = {
+    OutcomeKind.PINNED_PROTECTED: "that entry is pinned; only a person may change it. Nothing was changed.",
+    OutcomeKind.NOT_ALLOWED: "you may not write that. Nothing was written.",
+    OutcomeKind.PRIVACY_RESTRICTED: "the member's privacy settings don't allow it. Nothing was saved.",
+    OutcomeKind.DISABLED: "saving memories is switched off here. Nothing was saved.",
+}
+
+_WORDS: dict[OutcomeKind, _Say] = {
+    OutcomeKind.SAVED: lambda outcome: f"saved {_name(outcome)}",
+    OutcomeKind.UPDATED: lambda outcome: f"saved {_name(outcome)}: updated",
+    OutcomeKind.DELETED: lambda outcome: f"saved: {_name(outcome)} deleted",
+    OutcomeKind.DUPLICATE: lambda outcome: (
+        f"duplicate {_name(outcome)}: it is already remembered; nothing to do."
+    ),
+    OutcomeKind.SIMILAR_EXISTS: _similar_words,
+    OutcomeKind.LIMIT_REACHED: _limit_words,
+    OutcomeKind.AMBIGUOUS_USER: _ambiguous_words,
+    OutcomeKind.USER_NOT_FOUND: _unknown_words,
+    OutcomeKind.PINNED_PROTECTED: _simple_words,
+    OutcomeKind.NOT_ALLOWED: _simple_words,
+    OutcomeKind.PRIVACY_RESTRICTED: _simple_words,
+    OutcomeKind.DISABLED: _simple_words,
+    OutcomeKind.NEEDS_APPROVAL: lambda outcome: (
+        "needs_approval: nothing is saved yet. It waits until "
+        + ("somebody with access" if _shared(outcome) else "that member")
+        + " approves it. Don't claim that it is remembered."
+    ),
+    OutcomeKind.TOO_LONG: lambda outcome: (
+        f"too_long({outcome.limit}): {outcome.length} characters; nothing was saved."
+        " Send it shorter or split it."
+    ),
+}

@@ -1,0 +1,147 @@
+"""From a member's own words to an entry: short, self-standing, nothing added. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from memory.llm.lookup import fold, terms
+from memory.llm.offline_prompt import Line
+from memory.phrases import Language
+
+_MINE = {
+    Language.EN: re.compile(r"(?:i|i'm|im|i've|i'll|i'd|my|me)\b", re.IGNORECASE),
+    Language.ES: re.compile(
+        r"(?:yo|soy|mi|mis|me|tengo|estoy|vivo|no\s+(?:soy|me|tengo|como|puedo))\b", re.IGNORECASE
+    ),
+    Language.FIL: re.compile(r".*\b(?:ako|ko|akin|aking)\b", re.IGNORECASE | re.DOTALL),
+}
+_SHARED = {
+    Language.EN: re.compile(
+        r"\b(?:server|everyone|everybody|we|we're|we've|our|us|guild|clan|group|team|community)\b",
+        re.IGNORECASE,
+    ),
+    Language.ES: re.compile(
+        r"\b(?:servidor|server|todos|todas|nosotr[oa]s|nuestr[oa]s?|somos|tenemos|jugamos|nos|grupo|clan"
+        r"|gremio|equipo)\b",
+        re.IGNORECASE,
+    ),
+    Language.FIL: re.compile(
+        r"\b(?:server|lahat|tayo|natin|nating|atin|kami|namin|naming|amin|grupo|clan|guild|team)\b",
+        re.IGNORECASE,
+    ),
+}
+
+
+def is_shared(thing: str, language: Language) -> bool:
+    """Whether it is about the server rather than about whoever says it (SPEC §4.4: about)."""
+    return not _MINE[language].match(thing) and bool(_SHARED[language].search(thing))
+
+
+_EN_VERBS = {"have": "Has", "do": "Does", "go": "Goes", "am": "", "was": "Was", "watch": "Watches"}
+_EN_PLAIN_VERB = re.compile(
+    r"(have|do|go|watch|like|love|hate|live|play|prefer|work|need|want|drink|eat|speak|study|own|use|enjoy"
+    r"|moved?|go\s+by)\b",
+    re.IGNORECASE,
+)
+
+
+def _english(thing: str) -> str:
+    for pattern, made in (
+        (r"(?:i'm|im|i\s+am)\s+(?=not\b)", ""),
+        (r"(?:i'm|im|i\s+am)\s+", ""),
+        (r"i've\s+(?:got\s+)?", "Has "),
+        (r"i\s+(?=(?:can|can't|cannot|don't|do\s+not|won't|will|never|always|was|used)\b)", ""),
+        (r"(?:me\s+as|to\s+call\s+me|call\s+me)\s+", "Goes by "),
+        (r"my\s+", ""),
+    ):
+        changed, hits = re.subn(rf"^{pattern}", made, thing, count=1, flags=re.IGNORECASE)
+        if hits:
+            return changed
+    verb = re.match(r"i\s+", thing, re.IGNORECASE)
+    plain = _EN_PLAIN_VERB.match(thing, verb.end()) if verb else None
+    if plain is None:
+        return thing
+    word = plain[1].casefold()
+    if word.startswith("go "):
+        return "Goes by" + thing[plain.end() :]
+    inflected = word if word.endswith("ed") else _EN_VERBS.get(word) or _third(word)
+    return inflected + thing[plain.end() :]
+
+
+def _third(word: str) -> str:
+    return word[:-1] + "ies" if word.endswith("y") and word[-2] not in "aeou" else word + "s"
+
+
+def _spanish(thing: str) -> str:
+    for pattern, made in (
+        (r"(?:yo\s+)?soy\s+", ""),
+        (r"(?:yo\s+)?me\s+llamo\s+", "Se llama "),
+        (r"(?:yo\s+)?tengo\s+", "Tiene "),
+        (r"(?:yo\s+)?no\s+tengo\s+", "No tiene "),
+        (r"(?:yo\s+)?vivo\s+", "Vive "),
+        (r"(?:a\s+m[ií]\s+)?me\s+gusta(n?)\s+", r"Le gusta\1 "),
+        (r"(?:a\s+m[ií]\s+)?no\s+me\s+gusta(n?)\s+", r"No le gusta\1 "),
+        (r"(?:yo\s+)?prefiero\s+", "Prefiere "),
+        (r"(?:yo\s+)?odio\s+", "Odia "),
+        (r"(?:yo\s+)?no\s+como\s+", "No come "),
+        (r"mis?\s+([^\W\d_]+(?:\s[^\W\d_]+)?)\s+es\s+", r"\1: "),
+    ):
+        changed, hits = re.subn(rf"^{pattern}", made, thing, count=1, flags=re.IGNORECASE)
+        if hits:
+            return changed
+    return thing
+
+
+def _filipino(thing: str) -> str:
+    named = re.match(r"ako\s+si\s+", thing, re.IGNORECASE)
+    if named:
+        return "Pangalan: " + thing[named.end() :]
+    shorter = re.sub(r"^(?:ang|'?yung)\s+", "", thing, flags=re.IGNORECASE)
+    # "allergic ako sa mani" → "allergic sa mani": the heading already says whom it is about.
+    return re.sub(r"(?<=\S)\s+(?:ako|ko)\b", "", shorter, count=1, flags=re.IGNORECASE)
+
+
+_SHAPE = {Language.EN: _english, Language.ES: _spanish, Language.FIL: _filipino}
+
+
+def content(thing: str, language: Language, *, shared: bool) -> str:
+    """The entry's text: the member's own words, without "I am" where the heading says whom it is about."""
+    thing = " ".join(thing.split())
+    text = thing if shared else _SHAPE[language](thing).strip()
+    text = text or thing
+    return text[:1].upper() + text[1:]
+
+
+_COPULA = re.compile(r"\s*(?::|=)\s*|\s+(?:is|are|es|son|ay|is now|es ahora)\s+", re.IGNORECASE)
+_ONE_VALUE = re.compile(
+    r"\b(?:name|nickname|birthday|age|pronouns?|time ?zone|favou?rite|nombre|apodo|cumpleanos|edad"
+    r"|favorit[oa]|pangalan"
+    r"|palayaw|kaarawan|paboritong?)\b"
+)
+_CORRECTION = re.compile(
+    r"\b(?:actually|correction|update|now|instead|changed|no longer|anymore|en realidad|correccion|ahora"
+    r"|ya no|cambio"
+    r"|pala|actually|ngayon|hindi na)\b"
+)
+
+
+def supersedes(text: str, message: str, lines: Sequence[Line]) -> Line | None:
+    """The entry that ``text`` gives a new value to: the same key before "is", another value after it.
+
+    Only for what has one value (a name, a birthday, a favourite), or when the message says that it corrects.
+    """
+    key, value = _split(text)
+    if not key or not value:
+        return None
+    for line in reversed(lines):
+        old_key, old_value = _split(line.text)
+        single = _ONE_VALUE.search(fold(key)) or _CORRECTION.search(fold(message))
+        if single and terms(key) == terms(old_key) and fold(value) != fold(old_value) and old_value:
+            return line
+    return None
+
+
+def _split(text: str) -> tuple[str, str]:
+    parts = _COPULA.split(text, maxsplit=1)
+    return (parts[0].strip(), parts[1].strip()) if len(parts) == 2 else ("", "")

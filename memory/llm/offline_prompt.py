@@ -1,0 +1,190 @@
+"""Reading a prompt back: what the offline responder can know is what stands there, and nothing else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from memory.llm.port import ChatMessage, Request, Role, ToolCall
+
+
+class Where(StrEnum):
+    """What kind of block a line stands in."""
+
+    MEMORY = "memory"
+    SUMMARY = "summary"
+    DOCUMENT = "document"
+    NOTES = "notes"
+    LORE = "lore"
+    WINDOW = "window"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line that can be quoted. ``text`` stands in the prompt exactly so.
+
+    ``name`` and ``time`` say who wrote a window line and when; ``handle`` is a memory's. ``personal``: it is
+    about one member, ``owner`` is that member's name as its heading gives it.
+    """
+
+    where: Where
+    text: str
+    name: str = ""
+    time: str = ""
+    handle: str = ""
+    personal: bool = False
+    owner: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One message of the current input."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A tool call of ours and what came back."""
+
+    call: ToolCall
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The whole prompt, read. ``answered`` is not empty when tool results are the last thing in it."""
+
+    lines: tuple[Line, ...]
+    inputs: tuple[Said, ...]
+    answered: tuple[Answered, ...]
+    tools: frozenset[str]
+
+    @property
+    def asker(self) -> str:
+        return self.inputs[-1].name if self.inputs else ""
+
+    @property
+    def text(self) -> str:
+        """What was said last."""
+        return self.inputs[-1].text if self.inputs else ""
+
+    def memories(self) -> tuple[Line, ...]:
+        """The entries that the asker may be told: the server's and their own, nobody else's (SPEC §12)."""
+        return self.memories_for(self.asker)
+
+    def memories_for(self, name: str) -> tuple[Line, ...]:
+        """The server's entries and those of the member called so. Names in one prompt are distinct."""
+        entries = (line for line in self.lines if line.where is Where.MEMORY)
+        return tuple(x for x in entries if not x.personal or (name and x.owner == name))
+
+    def others(self) -> tuple[Line, ...]:
+        """Everything else that can be quoted."""
+        return tuple(line for line in self.lines if line.where is not Where.MEMORY)
+
+
+_SPOKEN = re.compile(r"\[(\d{2}:\d{2})\] (.+?):(?: |$)")
+_ENTRY = re.compile(r"- (m\d+) (.+)")
+_NAMED = re.compile(r"You are (.{1,80}?)[,.]")
+_RECENT = " (recent)"
+_ABOUT = re.compile(r"About (.+):")
+_SERVER = "this server"
+_SECTIONS = (
+    ("memories.", Where.MEMORY),
+    ("summary", Where.SUMMARY),
+    ("passage", Where.DOCUMENT),
+    ("document", Where.DOCUMENT),
+    ("notes", Where.NOTES),
+    ("lore", Where.LORE),
+    ("message:", Where.WINDOW),
+)
+
+
+def read(request: Request) -> Reading:
+    """Read a request's messages. Never raises: what does not look as expected is left out."""
+    lines: list[Line] = []
+    inputs: list[Said] = []
+    bot = _bot(request.messages)
+    for message in request.messages:
+        if message.block.startswith("input:"):
+            inputs.append(_said(message, bot))
+        else:
+            lines.extend(_lines(message))
+    if not inputs:
+        spoken = [m for m in request.messages if m.role is Role.USER]
+        inputs = [_said(m, bot) for m in spoken[-1:]]
+    return Reading(
+        tuple(lines), tuple(inputs), _answered(request.messages), frozenset(t.name for t in request.tools)
+    )
+
+
+def _bot(messages: Sequence[ChatMessage]) -> str:
+    named = next((_NAMED.match(m.text) for m in messages if m.block == "system"), None)
+    return named[1] if named else ""
+
+
+def _said(message: ChatMessage, bot: str) -> Said:
+    """What a member said, without the name that it calls the bot by."""
+    head = _SPOKEN.match(message.text)
+    text = "\n".join(_unindented(message.text[head.end() if head else 0 :])).strip()
+    called = (
+        re.match(rf"(?:@?{re.escape(bot)}|@[^\s,:]+)(?:[,:!]\s*|\s+|$)", text, re.IGNORECASE) if bot else None
+    )
+    called = called or re.match(r"@[^\s,:]+(?:[,:!]\s*|\s+|$)", text)
+    return Said(head[2] if head else "", text[called.end() if called else 0 :].strip())
+
+
+def _unindented(text: str) -> list[str]:
+    first, *rest = text.split("\n")
+    return [first, *(line.removeprefix("  ") for line in rest)]
+
+
+def _lines(message: ChatMessage) -> list[Line]:
+    where = next((w for prefix, w in _SECTIONS if message.block.startswith(prefix)), None)
+    if where is Where.MEMORY:
+        return _entries(message)
+    if where is Where.WINDOW:
+        return _spoken(message) if message.role is Role.USER else []
+    if where is None:
+        return []
+    shown = [line.strip().lstrip("-• ").strip() for line in message.text.splitlines()]
+    return [Line(where, line) for line in shown if line and not line.endswith(":")]
+
+
+def _entries(message: ChatMessage) -> list[Line]:
+    """A group's entries, each under the heading that says whom it is about."""
+    owner = ""
+    found: list[Line] = []
+    for line in message.text.splitlines():
+        entry = _ENTRY.fullmatch(line.rstrip())
+        about = _ABOUT.fullmatch(line.strip())
+        if entry:
+            text = entry[2].removesuffix(_RECENT)
+            personal = owner != _SERVER
+            found.append(Line(Where.MEMORY, text, handle=entry[1], personal=personal, owner=owner))
+        elif about:
+            owner = about[1]
+    return found
+
+
+def _spoken(message: ChatMessage) -> list[Line]:
+    head = _SPOKEN.match(message.text)
+    if head is None:
+        return []
+    rest = _unindented(message.text[head.end() :])
+    return [Line(Where.WINDOW, line.strip(), name=head[2], time=head[1]) for line in rest if line.strip()]
+
+
+def _answered(messages: Sequence[ChatMessage]) -> tuple[Answered, ...]:
+    results: dict[str, str] = {}
+    for message in reversed(messages):
+        if message.role is Role.TOOL:
+            results[message.tool_call_id or ""] = message.text
+        elif message.tool_calls and results:
+            return tuple(Answered(c, results[c.id]) for c in message.tool_calls if c.id in results)
+        else:
+            break
+    return ()

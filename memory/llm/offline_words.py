@@ -1,0 +1,217 @@
+"""The offline responder's sentences in English, Spanish and Filipino, and how it quotes. Pure.
+
+What it quotes is shown as text only: markdown is escaped, and nothing can mention anybody.
+"""
+
+from __future__ import annotations
+
+import re
+
+from memory.llm.offline_prompt import Line, Where
+from memory.phrases import Language
+
+EN, ES, FIL = Language.EN, Language.ES, Language.FIL
+
+QUOTE_LIMIT = 300
+"""Code points of one quotation."""
+
+_URL = re.compile(r"https?://[^\s<>\"*|`\\]+")
+_MARKS = re.compile(r"([\\*_~`|<>\[\]()#])")
+_LINE_START = re.compile(r"^(\s*)([-+]|\d+\.)(?=\s)")
+_GAP = "\u200b"
+
+
+def neutral(text: str) -> str:
+    """``text`` as Discord shows it literally, on one line. Addresses stay whole and can be followed."""
+    text = " ".join(text.split())
+    out: list[str] = []
+    at = 0
+    for url in _URL.finditer(text):
+        out += (_escaped(text[at : url.start()]), _unmentioning(url[0]))
+        at = url.end()
+    out.append(_escaped(text[at:]))
+    return _LINE_START.sub(r"\1\\\2", "".join(out))
+
+
+def _escaped(text: str) -> str:
+    return _MARKS.sub(r"\\\1", text).replace("@", "@" + _GAP)
+
+
+def _unmentioning(url: str) -> str:
+    return re.sub(r"@(?=everyone|here)", "@" + _GAP, url, flags=re.IGNORECASE)
+
+
+def quoted(text: str) -> str:
+    """``"…"`` around the neutralised text, cut at 300 code points."""
+    cut = text if len(text) <= QUOTE_LIMIT else text[:QUOTE_LIMIT].rstrip()
+    return f'"{neutral(cut)}"' + ("" if cut == text else " …")
+
+
+_SOURCES = {
+    Where.MEMORY: {
+        EN: "From memory ({handle})",
+        ES: "De la memoria ({handle})",
+        FIL: "Mula sa memorya ({handle})",
+    },
+    Where.SUMMARY: {EN: "From the summary", ES: "Del resumen", FIL: "Mula sa buod"},
+    Where.DOCUMENT: {EN: "From a document", ES: "De un documento", FIL: "Mula sa isang dokumento"},
+    Where.NOTES: {EN: "From my notes", ES: "De mis notas", FIL: "Mula sa mga tala ko"},
+    Where.LORE: {EN: "From the lore", ES: "Del lore", FIL: "Mula sa lore"},
+    Where.WINDOW: {
+        EN: "{name} said at {time}",
+        ES: "{name} dijo a las {time}",
+        FIL: "Sabi ni {name} noong {time}",
+    },
+}
+
+
+def cited(line: Line, language: Language) -> str:
+    """A line with its source: ``From memory (m12): "…"``."""
+    source = _SOURCES[line.where][language]
+    return (
+        f"{source.format(handle=line.handle, name=neutral(line.name), time=line.time)}: {quoted(line.text)}"
+    )
+
+
+SUFFIX = {
+    EN: "-# Offline: no model is configured",
+    ES: "-# Sin conexión: no hay ningún modelo configurado",
+    FIL: "-# Offline: walang naka-configure na modelo",
+}
+NOTHING = {
+    EN: "I found nothing about that. No model is configured, so I can only look things up in what I "
+    "remember and in "
+    "this conversation, and save or forget memories. Whoever runs this bot can set LLM_API_KEY or "
+    "LLM_BASE_URL.",
+    ES: "No encontré nada sobre eso. No hay ningún modelo configurado: solo puedo buscar en lo que "
+    "recuerdo y en esta "
+    "conversación, y guardar u olvidar recuerdos. Quien administra este bot puede definir LLM_API_KEY o "
+    "LLM_BASE_URL.",
+    FIL: "Wala akong nakita tungkol diyan. Walang naka-configure na modelo, kaya makakahanap lang ako sa "
+    "mga naaalala ko "
+    "at sa usapang ito, at makakapag-save o makakalimot ng alaala. Puwedeng itakda ng nagpapatakbo ng bot "
+    "ang "
+    "LLM_API_KEY o LLM_BASE_URL.",
+}
+KNOWN = {EN: "What I remember:", ES: "Lo que recuerdo:", FIL: "Ang naaalala ko:"}
+GREETING = {
+    EN: "Hi {name}! Ask me what I remember, or tell me what to remember.",
+    ES: "¡Hola, {name}! Pregúntame qué recuerdo o dime qué recordar.",
+    FIL: "Hi {name}! Itanong mo kung ano ang naaalala ko, o sabihin mo kung ano ang tatandaan ko.",
+}
+ANYBODY = {EN: "there", ES: "qué tal", FIL: "sa iyo"}
+WHAT_TO_REMEMBER = {
+    EN: "What should I remember? Tell me in one message, like: remember that my birthday is May 3.",
+    ES: "¿Qué debo recordar? Dímelo en un solo mensaje, por ejemplo: recuerda que mi cumpleaños es el 3 de "
+    "mayo.",
+    FIL: "Ano ang tatandaan ko? Sabihin sa isang mensahe, gaya ng: tandaan mo na sa Mayo 3 ang birthday ko.",
+}
+NO_TOOLS = {
+    EN: "I can't change memories in this reply. Nothing was saved or deleted; use the /memory command "
+    "instead.",
+    ES: "No puedo cambiar recuerdos en esta respuesta. No se guardó ni se borró nada; usa el comando "
+    "/memory.",
+    FIL: "Hindi ko mababago ang mga alaala sa sagot na ito. Walang na-save o nabura; gamitin ang /memory.",
+}
+NOT_REMEMBERED = {
+    EN: "I have no saved memory like that, so there is nothing to forget.",
+    ES: "No tengo ningún recuerdo guardado así, de modo que no hay nada que olvidar.",
+    FIL: "Wala akong naka-save na alaalang ganoon, kaya walang kakalimutan.",
+}
+WHICH_ONE = {
+    EN: "Several memories fit. Tell me which one to forget by its handle:",
+    ES: "Varios recuerdos encajan. Dime cuál olvidar por su código:",
+    FIL: "Maraming alaalang tugma. Sabihin kung alin ang kakalimutan gamit ang code:",
+}
+
+_DONE = {
+    "save_memory": {
+        EN: "I'll remember that: {text}.",
+        ES: "Lo recordaré: {text}.",
+        FIL: "Tatandaan ko iyan: {text}.",
+    },
+    "update_memory": {
+        EN: "I've updated what I remember: {text}.",
+        ES: "Actualicé lo que recuerdo: {text}.",
+        FIL: "In-update ko ang naaalala ko: {text}.",
+    },
+    "delete_memory": {
+        EN: "I've forgotten that ({handle}).",
+        ES: "Ya lo olvidé ({handle}).",
+        FIL: "Kinalimutan ko na iyan ({handle}).",
+    },
+}
+_OUTCOMES = {
+    "duplicate": {
+        EN: "I already remember that.",
+        ES: "Eso ya lo recuerdo.",
+        FIL: "Naaalala ko na iyan.",
+    },
+    "similar_exists": {
+        EN: "I already remember something very close to that, so I saved nothing new.",
+        ES: "Ya recuerdo algo muy parecido, así que no guardé nada nuevo.",
+        FIL: "May naaalala na akong halos ganiyan, kaya wala akong bagong na-save.",
+    },
+    "limit_reached": {
+        EN: "My memory is full here, so I saved nothing. Delete or pin an entry first with /memory.",
+        ES: "Mi memoria aquí está llena, así que no guardé nada. Borra o fija antes una entrada con /memory.",
+        FIL: "Puno na ang memorya ko rito, kaya walang na-save. Magbura o mag-pin muna gamit ang /memory.",
+    },
+    "needs_approval": {
+        EN: "That waits for approval: somebody who may approve it can press the button on the notice.",
+        ES: "Eso espera aprobación: quien pueda aprobarlo tiene un botón en el aviso.",
+        FIL: "Naghihintay iyan ng pag-apruba: may button sa abiso para sa puwedeng mag-apruba.",
+    },
+    "not_allowed": {
+        EN: "I may not do that here. Nothing was changed.",
+        ES: "No puedo hacer eso aquí. No cambió nada.",
+        FIL: "Hindi ko iyan puwedeng gawin dito. Walang nabago.",
+    },
+    "privacy_restricted": {
+        EN: "Privacy settings don't let me do that. Nothing was changed.",
+        ES: "La configuración de privacidad no me lo permite. No cambió nada.",
+        FIL: "Hindi iyan pinapayagan ng privacy settings. Walang nabago.",
+    },
+    "disabled": {
+        EN: "Saving memories is switched off here. Nothing was changed.",
+        ES: "Guardar recuerdos está desactivado aquí. No cambió nada.",
+        FIL: "Naka-off dito ang pag-save ng alaala. Walang nabago.",
+    },
+    "pinned_protected": {
+        EN: "That memory is pinned, so I can't change or forget it. Unpin it first with /pins.",
+        ES: "Ese recuerdo está fijado, así que no puedo cambiarlo ni olvidarlo. Quítale antes la fijación "
+        "con /pins.",
+        FIL: "Naka-pin ang alaalang iyan, kaya hindi ko mababago o makakalimutan. I-unpin muna gamit ang "
+        "/pins.",
+    },
+    "too_long": {
+        EN: "That is too long for one memory. Nothing was saved; say it shorter.",
+        ES: "Eso es demasiado largo para un recuerdo. No se guardó nada; dilo más corto.",
+        FIL: "Masyadong mahaba iyan para sa isang alaala. Walang na-save; paikliin mo.",
+    },
+    "not_found": NOT_REMEMBERED,
+    "ambiguous_user": {
+        EN: "I'm not sure whom you mean. Nothing was saved.",
+        ES: "No sé a quién te refieres. No se guardó nada.",
+        FIL: "Hindi ko sigurado kung sino ang tinutukoy mo. Walang na-save.",
+    },
+    "user_not_found": {
+        EN: "I don't know whom you mean. Nothing was saved.",
+        ES: "No sé a quién te refieres. No se guardó nada.",
+        FIL: "Hindi ko kilala ang tinutukoy mo. Walang na-save.",
+    },
+}
+_FAILED = {
+    EN: "That didn't work, and nothing was changed. Please try again.",
+    ES: "No funcionó y no cambió nada. Inténtalo de nuevo.",
+    FIL: "Hindi iyon gumana at walang nabago. Pakisubukan ulit.",
+}
+_WROTE = {"save_memory": "saved", "update_memory": "updated", "delete_memory": "deleted"}
+
+
+def outcome(tool: str, words: str, text: str, handle: str, language: Language) -> str:
+    """One sentence for a tool's answer, by its first word."""
+    word = re.split(r"[^a-z_]", words.strip().casefold(), maxsplit=1)[0]
+    if word in _WROTE.values() and tool in _DONE:
+        return _DONE[tool][language].format(text=quoted(text), handle=neutral(handle))
+    return _OUTCOMES.get(word, _FAILED)[language]

@@ -1,0 +1,247 @@
+"""From what is stored to a prompt: one short read, then pure rules. Turn, preview and snapshot all come here.
+
+Nothing is written, and ``now`` is an argument, so that a preview is exactly what a turn would send.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from memory.activation import rules as activation
+from memory.config.rules import PlaceConfig
+from memory.config.service import Config
+from memory.facts import rules as facts
+from memory.llm.port import ModelInfo, Tokenizer, ToolSpec
+from memory.ports import Surface
+from memory.prompt import assembly, blocks, texts
+from memory.prompt.budget import MIN_RESERVE, PER_MESSAGE
+from memory.prompt.ledger import Block, Kind
+from memory.prompt.names import A_MEMBER, tell_apart
+from memory.settings import Settings
+from memory.store import Store, Tx
+from memory.types import AuthorKind, Memory, Message, Person, Place, SubjectKind
+from memory.window import rules as window
+
+JOINED = 10
+"""Waiting messages that are answered as the current input of one turn; older ones stay in the window."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The names that the prompt's own texts use. ``tools``: what the model may call this turn.
+
+    ``tool_tokens``: what the tools' descriptions cost; they are sent with the prompt and kept free for it.
+    """
+
+    bot: str
+    user: str
+    channel: str
+    server: str
+    tools: frozenset[str]
+    tool_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What a turn reads, in one transaction."""
+
+    place: Place
+    config: PlaceConfig
+    window: tuple[Message, ...]
+    triggers: tuple[Message, ...]
+    memories: tuple[Memory, ...]
+    in_play: tuple[Person, ...]
+    names: Mapping[int, str]
+    window_start: int
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A prompt with what a turn must know of it. ``handles`` are the only ones the model may use."""
+
+    prompt: assembly.Prompt
+    loaded: Loaded
+    handles: Mapping[str, int] = field(default_factory=dict)
+
+
+class Preparer:
+    """Loads and builds. Holds no state of any channel."""
+
+    def __init__(
+        self, store: Store, settings: Settings, config: Config, tokenizer: Tokenizer, lineage: str
+    ) -> None:
+        self._store = store
+        self._settings = settings
+        self._config = config
+        self._tokenizer = tokenizer
+        self._lineage = lineage
+
+    async def load(
+        self,
+        place: Place,
+        info: ModelInfo,
+        triggers: Sequence[int | Message],
+        authors: Mapping[int, Person],
+        reserved: Collection[str] = (),
+    ) -> Loaded:
+        """Read everything that one prompt needs. ``triggers``: stored ids, or a preview's unsaved message.
+
+        ``reserved``: names that no member may be shown by, such as the persona's.
+        """
+        async with self._store.read() as tx:
+            config = await self._config.load(tx, place)
+            channel = await tx.channels.get(place.channel_id)
+            start, epoch = (channel.window_start, channel.epoch) if channel else (0, 0)
+            rows = await tx.messages.window(place.channel_id, start, epoch)
+            unsaved = [t for t in triggers if isinstance(t, Message)]
+            wanted = {t for t in triggers if isinstance(t, int)}
+            call_ids = {m.id for m in [*[m for m in rows if m.id in wanted][-JOINED:], *unsaved]}
+            last = max(call_ids, default=0)
+            stored = [*(m for m in rows if m.id <= last or unsaved), *unsaved]
+            seen = self._told_apart(stored, reserved)
+            calls = [m for m in seen if m.id in call_ids]
+            limits = window.limits(config.detail, info.context_window)
+            kept = _window(seen, limits)
+            moved = len(kept) < len(seen)
+            people = _in_play(kept, calls, authors)
+            ids = tuple(p.id for p in people)
+            scopes = facts.scopes_in_play(place, self._lineage, ids)
+            memories = await tx.memories.of_scopes(scopes, dm=place.is_dm) if scopes else []
+            names = _shown_names(seen) | await self._absent(tx, place, stored, memories)
+        return Loaded(
+            place=place,
+            config=config,
+            window=tuple(m for m in kept if m.id not in call_ids),
+            triggers=tuple(calls),
+            memories=tuple(memories),
+            in_play=people,
+            names=names,
+            window_start=kept[0].id if moved and kept else start,
+        )
+
+    def _told_apart(self, messages: Sequence[Message], reserved: Collection[str]) -> list[Message]:
+        """Two authors are never shown by one name. A line that changed by it is counted anew."""
+        count, encoding = self._tokenizer.count, self._tokenizer.encoding
+        return [
+            m if m.encoding else replace(m, tokens=count(m.line), encoding=encoding)
+            for m in window.distinguish(messages, reserved)
+        ]
+
+    async def _absent(
+        self, tx: Tx, place: Place, messages: Sequence[Message], memories: Sequence[Memory]
+    ) -> dict[int, str]:
+        """Present names of those whom a memory names as ``<@id>`` (SPEC §4.4) and who did not speak here.
+
+        They are told apart too: an author who has the same name would pass for who the memory is about.
+        """
+        here = window.bearers(messages)
+        named = {i for m in memories if "<@" in m.text for i in facts.mentions_in(m.text)}
+        missing = sorted(named - {i for i, _ in here})
+        if not missing:
+            return {}
+        absent = await tx.names.get(place.guild_id or 0, missing)
+        given = tell_apart({*here, *absent.items()})
+        personas = {m.author_id for m in messages if m.kind is AuthorKind.PERSONA}
+        return {i: name if i in personas else given.get((i, name), name) for i, name in absent.items()}
+
+    def words(self, surface: Surface, place: Place, user: str, tools: Sequence[ToolSpec]) -> Words:
+        """The names that the prompt's own texts use."""
+        return Words(
+            bot=surface.persona_name(place),
+            user=user,
+            channel=place.name,
+            server="" if place.guild_id is None else surface.server_name(place.guild_id),
+            tools=frozenset(t.name for t in tools),
+            tool_tokens=sum(map(self._tool_cost, tools)),
+        )
+
+    def _tool_cost(self, tool: ToolSpec) -> int:
+        text = json.dumps([tool.name, tool.description, tool.parameters], ensure_ascii=False, default=dict)
+        return self._tokenizer.count(text)
+
+    def build(
+        self, loaded: Loaded, info: ModelInfo, now: datetime, words: Words, notes: Sequence[str] = ()
+    ) -> Prepared:
+        """Activate, select, budget, fit and assemble. Pure. Raises :class:`BudgetError`."""
+        count, encoding = self._tokenizer.count, self._tokenizer.encoding
+        lines = (m.line for m in (*loaded.window, *loaded.triggers))
+        on = activation.active(loaded.memories, loaded.place.channel_id, lines)
+        chosen = facts.select(on, limit=self._settings.max_injected_memories)
+        system = texts.system_prompt(words.bot, tools=bool(words.tools))
+        shown = blocks.KEPT_IMAGES if info.images else 0
+        left = max(0, shown - blocks.image_messages(loaded.triggers))
+        parts = [
+            blocks.prompt_block(Kind.SYSTEM, "system", system, count),
+            *self._admin_prompts(loaded, words),
+            *self._memory_blocks(loaded, chosen, now),
+            *blocks.window_blocks(loaded.window, count=count, kept_images=left, encoding=encoding),
+            *blocks.input_blocks(loaded.triggers, count=count, kept_images=shown, encoding=encoding),
+        ]
+        reserve = max(self._settings.reply_tokens, MIN_RESERVE) + words.tool_tokens
+        prompt = assembly.build(parts, info=info, reserve=reserve, notes=notes)
+        return Prepared(prompt, loaded, blocks.handles(prompt.ledger))
+
+    def _admin_prompts(self, loaded: Loaded, words: Words) -> list[Block]:
+        values = texts.macro_values(
+            user=words.user, bot=words.bot, channel=words.channel, server=words.server, tools=words.tools
+        )
+        prompts = (
+            (Kind.SERVER_PROMPT, "server prompt", loaded.config.server_prompt),
+            (Kind.CHANNEL_PROMPT, "channel prompt", loaded.config.channel_prompt),
+        )
+        return [
+            blocks.prompt_block(kind, title, texts.resolve_macros(text, values), self._tokenizer.count)
+            for kind, title, text in prompts
+            if text
+        ]
+
+    def _memory_blocks(self, loaded: Loaded, chosen: Sequence[Memory], now: datetime) -> list[Block]:
+        """A section a scope. The server's and the callers' pins are protected (SPEC §4.2)."""
+        callers = {m.author_id for m in loaded.triggers}
+        made: dict[Kind, list[Block]] = {}
+        ids = tuple(p.id for p in loaded.in_play)
+        for scope in facts.scopes_in_play(loaded.place, self._lineage, ids):
+            personal = scope.kind is SubjectKind.USER
+            standing = Kind.PERSONAL_MEMORIES if personal else Kind.SERVER_MEMORIES
+            here = [m for m in chosen if m.scope == scope]
+            protects = not personal or scope.subject_id in callers
+            for kind, keyed in ((standing, False), (Kind.ACTIVATED, True)):
+                memories = [m for m in here if activation.keyed(m) is keyed]
+                made.setdefault(kind, []).extend(
+                    blocks.memory_blocks(
+                        kind,
+                        memories,
+                        about=blocks.whom(scope, loaded.names.get(scope.subject_id, A_MEMBER)),
+                        owner=scope.subject_id if personal else None,
+                        protected_ids={m.id for m in memories if m.pinned} if protects else (),
+                        now=now,
+                        names=loaded.names,
+                        count=self._tokenizer.count,
+                    )
+                )
+        count = self._tokenizer.count
+        return [b for kind, part in made.items() if part for b in (blocks.memory_group(kind, count), *part)]
+
+
+def _window(messages: Sequence[Message], limits: window.Limits) -> list[Message]:
+    """The messages that stay verbatim. What a member excluded costs nothing, and is named in the ledger."""
+    sizes = [(m.id, 0 if m.excluded else m.tokens + PER_MESSAGE) for m in messages]
+    return list(messages[window.plan_start(sizes, limits) :])
+
+
+def _in_play(
+    messages: Sequence[Message], calls: Sequence[Message], authors: Mapping[int, Person]
+) -> tuple[Person, ...]:
+    """The people whose memories count, by the name they are shown by; rights only where the event said."""
+    callers = list(dict.fromkeys(m.author_id for m in reversed(calls)))
+    ids = window.in_play(messages, callers)
+    names = _shown_names([*calls, *messages])
+    return tuple(replace(authors.get(i) or Person(i, A_MEMBER), name=names.get(i, A_MEMBER)) for i in ids)
+
+
+def _shown_names(messages: Sequence[Message]) -> dict[int, str]:
+    """Each author's latest name, the messages being oldest first. A persona's lines show none."""
+    return {m.author_id: m.author_name for m in messages if m.kind is not AuthorKind.PERSONA}

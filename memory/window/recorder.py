@@ -1,0 +1,221 @@
+"""Recording: what is said becomes rows of the live window (SPEC §2).
+
+A channel is recorded from the first call in it until 24 h after the last turn; one where nobody calls the bot
+leaves no trace. Every write here is idempotent by message id, so a replayed event changes nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+
+from memory.llm.port import Tokenizer
+from memory.ports import Posted, Surface
+from memory.store import Store, Tx
+from memory.types import AttachmentKind, AuthorKind, Channel, Clock, Incoming, Message, Person, Place
+from memory.window import rules
+
+log = logging.getLogger(__name__)
+
+RECORDING = timedelta(hours=24)
+"""How long after the last turn a channel is still recorded (SPEC §2)."""
+
+HISTORY = 80
+"""Messages asked of Discord's history at most: the widest window there is (SPEC §2, `detailed`)."""
+
+REMEMBERED_DELETIONS = 4_096
+"""Deleted ids kept in mind, so that a slower event can't bring a deleted message back."""
+
+_SMALL_PRINT = re.compile(r"(?:\n?^-# [^\n]*)+\s*\Z", re.MULTILINE)
+"""Our own small print beneath a reply: for people, not for the window."""
+
+
+class Recorder:
+    """Turns events into stored messages, and keeps them in step with Discord."""
+
+    def __init__(self, store: Store, clock: Clock, tokenizer: Tokenizer) -> None:
+        self._store = store
+        self._clock = clock
+        self._tokenizer = tokenizer
+        self._active: dict[int, datetime] = {}
+        self._in_step: set[int] = set()
+        self._locks: dict[int, asyncio.Lock] = {}
+        self._deleted: dict[int, None] = {}
+
+    async def load(self) -> list[Channel]:
+        """Learn which channels are being recorded; returns them. Called once at start."""
+        now = self._clock.now()
+        async with self._store.read() as tx:
+            channels = await tx.channels.active(now - RECORDING)
+        for channel in channels:
+            self._active[channel.place.channel_id] = channel.last_turn_at or now
+        return channels
+
+    def recording(self, channel_id: int) -> bool:
+        """Is this channel recorded at this moment?"""
+        since = self._active.get(channel_id)
+        return since is not None and self._clock.now() - since <= RECORDING
+
+    def touch(self, channel_id: int) -> None:
+        """A turn ran here: recording goes on for another 24 h."""
+        self._active[channel_id] = self._clock.now()
+
+    def out_of_step(self) -> None:
+        """Events may have been missed: every channel is compared with Discord before its next turn."""
+        self._in_step.clear()
+
+    def message(self, incoming: Incoming, *, turn_id: int | None = None) -> Message:
+        """The row for one message. Each text is tokenised here, once."""
+        persona = incoming.kind is AuthorKind.PERSONA
+        text = _SMALL_PRINT.sub("", incoming.text) if persona else incoming.text
+        line = rules.render_line(
+            incoming.author.name,
+            incoming.at,
+            text,
+            incoming.attachments,
+            kind=incoming.kind,
+            mentions=incoming.mentions,
+        )
+        return Message(
+            id=incoming.message_id,
+            channel_id=incoming.place.channel_id,
+            author_id=incoming.author.id,
+            author_name=rules.clean_name(incoming.author.name),
+            kind=incoming.kind,
+            text=text,
+            line=line,
+            tokens=self._tokenizer.count(line),
+            encoding=self._tokenizer.encoding,
+            at=incoming.at,
+            reply_to=incoming.reply_to,
+            turn_id=turn_id,
+            images=tuple(a.url for a in incoming.attachments if a.kind is AttachmentKind.IMAGE and a.url),
+        )
+
+    async def observe(self, incoming: Incoming, *, trigger: bool) -> bool:
+        """Store one message, and its trigger when it calls us. Returns True for a call not seen before."""
+        place = incoming.place
+        if not trigger and not self.recording(place.channel_id):
+            return False
+        row = self.message(incoming)
+        async with self._store.write() as tx:
+            if trigger and not await tx.triggers.add(row.id, place.channel_id, self._clock.now()):
+                return False
+            await tx.channels.put(place)
+            await tx.messages.add(self._not_deleted([row]))
+            await tx.names.put(place.guild_id or 0, _names(incoming))
+        if trigger and not self.recording(place.channel_id):
+            self._in_step.discard(place.channel_id)
+            self.touch(place.channel_id)
+        return trigger
+
+    async def edited(self, incoming: Incoming) -> None:
+        """A person edited a message: the window shows the new words at once.
+
+        Where recording is on, an edit that overtook its own message stores it; elsewhere only what is
+        stored already is changed.
+        """
+        if not self.recording(incoming.place.channel_id) and not await self._stored([incoming.message_id]):
+            return
+        row = self.message(incoming)
+        async with self._store.write() as tx:
+            known = await tx.messages.edit(
+                row.id, row.text, row.line, row.tokens, row.encoding, self._clock.now()
+            )
+            if not known and self.recording(incoming.place.channel_id):
+                await tx.messages.add(self._not_deleted([row]))
+
+    async def deleted(self, channel_id: int, ids: Sequence[int]) -> None:
+        """Messages are gone on Discord: they are gone here too, and no longer call anybody."""
+        self._deleted.update(dict.fromkeys(ids))
+        while len(self._deleted) > REMEMBERED_DELETIONS:
+            del self._deleted[next(iter(self._deleted))]
+        if not self.recording(channel_id) and not await self._stored(ids):
+            return
+        async with self._store.write() as tx:
+            await tx.messages.delete(ids)
+            await tx.triggers.drop(ids)
+            await tx.channels.drop_epochs(channel_id, ids)
+
+    async def _stored(self, ids: Sequence[int]) -> bool:
+        """Is anything kept under one of these ids? Spares the writer where nobody calls the bot."""
+        async with self._store.read() as tx:
+            return bool(await tx.messages.many(ids) or await tx.channels.has_epoch(ids))
+
+    def _not_deleted(self, rows: list[Message]) -> list[Message]:
+        return [row for row in rows if row.id not in self._deleted]
+
+    async def keep_reply(
+        self, tx: Tx, place: Place, author: tuple[int, str], parts: Iterable[Posted], turn_id: int
+    ) -> None:
+        """Store what a persona posted, one row for each Discord message."""
+        now = self._clock.now()
+        rows = [self.message(persona_message(part, place, author, now), turn_id=turn_id) for part in parts]
+        await tx.messages.add(self._not_deleted(rows))
+
+    async def in_step(self, place: Place, surface: Surface) -> None:
+        """Compare the window with Discord's history once: what was missed is added, edited, deleted.
+
+        This is also the backfill of a first call (SPEC §2): then nothing is stored yet and all is missing.
+        """
+        channel_id = place.channel_id
+        if channel_id in self._in_step:
+            return
+        lock = self._locks.setdefault(channel_id, asyncio.Lock())
+        try:
+            async with lock:
+                if channel_id not in self._in_step:
+                    await self._compare(place, surface)
+                    self._in_step.add(channel_id)
+        finally:
+            if not lock.locked():
+                self._locks.pop(channel_id, None)
+
+    async def _compare(self, place: Place, surface: Surface) -> None:
+        there = await surface.history(place, limit=HISTORY)
+        if not there:
+            return
+        oldest, newest = there[0].message_id, there[-1].message_id
+        async with self._store.read() as tx:
+            channel = await tx.channels.get(place.channel_id)
+            epoch = channel.epoch if channel else 0
+            here = await tx.messages.window(place.channel_id, oldest, epoch)
+            notices = await tx.notices.is_notice([m.message_id for m in there])
+        known = {m.id: m for m in here if m.id <= newest}
+        wanted = {m.message_id: m for m in there if m.message_id not in notices and m.message_id > epoch}
+        gone = [i for i in known if i not in wanted]
+        rows = {i: self.message(m) for i, m in wanted.items() if i not in known or m.text != known[i].text}
+        fresh = [row for i, row in rows.items() if i not in known]
+        changed = [
+            row
+            for i, row in rows.items()
+            if i in known and row.kind is not AuthorKind.PERSONA and row.line != known[i].line
+        ]
+        if not (gone or fresh or changed):
+            return
+        now = self._clock.now()
+        async with self._store.write() as tx:
+            await tx.channels.put(place)
+            await tx.messages.delete(gone)
+            await tx.triggers.drop(gone)
+            await tx.messages.add(self._not_deleted(fresh))
+            for row in changed:
+                await tx.messages.edit(row.id, row.text, row.line, row.tokens, row.encoding, now)
+        log.info(
+            "window in step with Discord",
+            extra={"channel": place.channel_id, "added": len(fresh), "gone": len(gone)},
+        )
+
+
+def persona_message(part: Posted, place: Place, author: tuple[int, str], at: datetime) -> Incoming:
+    """Our own posted message in the shape of any other."""
+    return Incoming(part.message_id, place, Person(*author), part.text, at, kind=AuthorKind.PERSONA)
+
+
+def _names(incoming: Incoming) -> dict[int, str]:
+    names = dict(incoming.mentions)
+    names[incoming.author.id] = incoming.author.name
+    return {user_id: rules.clean_name(name) for user_id, name in names.items()}

@@ -1,0 +1,65 @@
+"""Makes simcord's page cheap enough to redraw while the bot streams, and a little more like Discord's.
+
+simcord builds a page once an action; we build it for every look that finds a change. Two things cost nine
+tenths of that: a Markdown parser compiled anew for each text, and a hidden list of every message.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Any
+
+from simcord.preview import _component_projection, _markdown, _messages, _queries, _snapshot
+
+_KEPT_TEXTS = 4_000
+_LISTED = 30
+
+_parse = _markdown.markdown_tokens
+_list_messages = _snapshot._message_navigation
+_known: OrderedDict[tuple[str, str, str], str] = OrderedDict()
+
+
+def _tokens(value: Any, profile: str = "message", *, context: Mapping[str, Any] | None = None) -> Any:
+    """simcord's ``markdown_tokens``, remembered: the same text in the same context has the same tokens.
+
+    Kept as JSON, because the caller changes what it is given.
+    """
+    if value is None:
+        return []
+    value = _ended_quotes(str(value))
+    key = (value, profile, json.dumps(context, sort_keys=True, default=str) if context else "")
+    if key in _known:
+        _known.move_to_end(key)
+    else:
+        _known[key] = json.dumps(_parse(value, profile, context=context))
+        if len(_known) > _KEPT_TEXTS:
+            _known.popitem(last=False)
+    return json.loads(_known[key])
+
+
+def _ended_quotes(text: str) -> str:
+    """End a quote at the first line without ``>``, as Discord does; CommonMark would let it go on."""
+    if "```" in text or ">>> " in text:
+        return text
+    return re.sub(r"^( {0,3}>.*)\n(?! {0,3}>)(?=.*\S)", r"\1\n\n", text, flags=re.MULTILINE)
+
+
+def _newest(preview: Any, page: Any, visible: list[Any]) -> Any:
+    """simcord's message list, which our page doesn't show; a reply's label reads its newest rows."""
+    return _list_messages(preview, page, visible[-_LISTED:])
+
+
+def make_it_fit() -> None:
+    """Put these in simcord's place. Where a name isn't there any more, simcord stays as it is."""
+    for module in (_component_projection, _messages, _queries, _snapshot):
+        if getattr(module, "markdown_tokens", None) is _parse:
+            module.markdown_tokens = _tokens
+    if getattr(_snapshot, "_message_navigation", None) is _list_messages:
+        _snapshot._message_navigation = _newest
+    # simcord leaves these out in embeds; Discord shows all three in a description and in a field's value.
+    for name in ("embed_description", "embed_field_value"):
+        policy = getattr(_markdown, "_FIELD_POLICIES", {}).get(name, {})
+        policy |= {key: True for key in ("mentions", "commands", "subtext") if key in policy}

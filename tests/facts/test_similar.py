@@ -1,0 +1,133 @@
+"""Near duplicates in English, Spanish and Filipino: unsure means different."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.facts.rules import near_duplicate
+
+NEARLY_THE_SAME = [
+    # English
+    ("Ana likes tea", "Ana likes green tea"),
+    ("Ana likes tea", "Ana really likes tea!"),
+    ("Ana is allergic to peanuts", "Ana is alergic to peanuts."),
+    ("Ana is allergic to peanuts", "Ana is very allergic to peanut"),
+    ("her favourite colour is blue", "her favorite color is blue"),
+    ("Lives in Madrid with two dogs", "Lives in Madrid with 2 dogs"),
+    ("doesn't eat pork", "does not eat pork"),
+    ("never eats pork", "Never eats any pork"),
+    ("Peanut allergy", "an allergy: peanut".replace(":", "")),
+    ("Works as a nurse at night", "Works as a nurse, at night"),
+    ("<@1111> plays the violin", "<@1111> plays violin"),
+    # Spanish
+    ("Le gusta el café", "Le gusta mucho el café"),
+    ("Es alérgica a los cacahuetes", "Es alergica a los cacahuetes."),
+    ("No come carne de cerdo", "No come la carne de cerdo"),
+    ("Trabaja de enfermera por la noche", "Trabaja como enfermera por las noches"),
+    ("Tiene tres gatos en casa", "Tiene 3 gatos en su casa"),
+    # Filipino
+    ("Mahilig siya sa kape", "Mahilig talaga siya sa kape"),
+    ("Hindi siya kumakain ng baboy", "Hindi siya kumakain ng mga baboy"),
+    ("May dalawang aso sa bahay", "May 2 aso sa bahay"),
+    ("Takot siya sa ipis", "Takot siya sa mga ipis"),
+]
+
+DIFFERENT = [
+    # a negation, English
+    ("Ana eats meat", "Ana doesn't eat meat"),
+    ("Ana eats meat", "Ana never eats meat"),
+    ("Ana likes tea, not coffee", "Ana likes coffee, not tea"),
+    ("can swim", "cannot swim"),
+    ("can swim well", "can't swim well"),
+    ("Ana drinks alcohol", "Ana stopped drinking alcohol"),
+    ("eats everything with nuts", "eats everything except nuts"),
+    ("is vegan", "is no longer vegan"),
+    ("only eats pork", "never eats pork"),
+    ("eats with gluten", "eats without gluten"),
+    ("cannot swim well", "doesn't swim well"),
+    ("wants to be called Dr", "doesn't want to be called Dr"),
+    # a negation, Spanish
+    ("Le gusta el café", "No le gusta el café"),
+    ("Come carne los lunes", "Nunca come carne los lunes"),
+    ("Toma café con azúcar", "Toma café sin azúcar"),
+    ("Tiene hermanos", "No tiene hermanos"),
+    ("Fuma en casa", "Dejó de fumar en casa"),
+    # a negation, Filipino
+    ("Kumakain siya ng baboy", "Hindi siya kumakain ng baboy"),
+    ("Gusto niya ng kape", "Ayaw niya ng kape"),
+    ("May aso siya sa bahay", "Wala siyang aso sa bahay"),
+    ("Tawagin siya sa gabi", "Huwag siyang tawagin sa gabi"),
+    # a negation in languages that may follow
+    ("Anna ist vegan heute", "Anna ist nicht vegan heute"),
+    ("Anna mange du porc", "Anna ne mange pas du porc"),
+    # a number
+    ("Birthday is 3 May", "Birthday is 4 May"),
+    ("Born in 1990", "Born in 1991"),
+    ("has 2 dogs and 3 cats", "has 3 dogs and 2 cats"),
+    ("has two dogs", "has three dogs"),
+    ("wakes at 6:30", "wakes at 7:30"),
+    ("owes 1,000 coins", "owes 10,000 coins"),
+    ("takes 5mg daily", "takes 50mg daily"),
+    ("lives on the first floor", "lives on the second floor"),
+    ("Cumple el 3 de mayo", "Cumple el 13 de mayo"),
+    ("Tiene dos hijos", "Tiene tres hijos"),
+    ("May dalawang anak siya", "May tatlong anak siya"),
+    ("meets on 2026-12-01", "meets on 2026-12-02"),
+    ("has dogs at home", "has 2 dogs at home"),
+    # a name
+    ("Ana likes tea", "Anna likes tea"),
+    ("Her dog is called Rex", "Her dog is called Max"),
+    ("her dog is called rex", "her dog is called max"),
+    ("Married to Ben", "Married to Bea"),
+    ("Ana is taller than Ben", "Ben is taller than Ana"),
+    ("<@1111> likes tea", "<@2222> likes tea"),
+    ("Vive en Madrid con su madre", "Vive en Málaga con su madre"),
+    ("Kapatid niya si Jose", "Kapatid niya si Josefa"),
+    ("Works at Google", "Works at Google Maps"),
+    # everything else that is a fact of its own
+    ("Ana likes tea", "Ana hates tea"),
+    ("loves dogs, hates cats", "loves cats, hates dogs"),
+    ("Su hermano es médico", "Su hermana es médica"),
+    ("Loves 🍎 pie", "Loves 🍌 pie"),
+    ("is unemployed now", "is employed now"),
+    ("read https://a.example/x daily", "read https://a.example/y daily"),
+    ("Kumakain siya ng isda", "Kumakain siya ng manok"),
+    ("любит чай", "очень любит чай"),
+    ("お茶が好き", "お茶が嫌い"),
+    ("tea", "coffee"),
+    ("tea", "green tea"),
+    ("", ""),
+    ("!!!", "..."),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), NEARLY_THE_SAME)
+def test_two_wordings_of_one_fact_are_near_duplicates(one: str, other: str) -> None:
+    assert near_duplicate(one, other) and near_duplicate(other, one)
+
+
+@pytest.mark.parametrize(("one", "other"), DIFFERENT)
+def test_a_different_fact_is_never_a_near_duplicate(one: str, other: str) -> None:
+    assert not near_duplicate(one, other) and not near_duplicate(other, one)
+
+
+SENTENCES = [each for pair in NEARLY_THE_SAME for each in pair]
+
+
+MORE = ["not", "no", "never", "hindi", "nunca", "7", "Zoe", "<@9>"]
+
+
+@given(st.sampled_from(SENTENCES), st.sampled_from(MORE), st.data())
+def test_one_more_negation_number_or_name_anywhere_makes_a_different_fact(
+    sentence: str, word: str, data: st.DataObject
+) -> None:
+    words = sentence.split()
+    at = data.draw(st.integers(0, len(words)))
+    assert not near_duplicate(sentence, " ".join([*words[:at], word, *words[at:]]))
+
+
+@given(st.text(), st.text())
+def test_it_answers_the_same_both_ways_and_never_fails(one: str, other: str) -> None:
+    assert near_duplicate(one, other) is near_duplicate(other, one)

@@ -1,0 +1,227 @@
+"""Fakes that several rooms' tests share: a clock, a scripted model, a place where people talk."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from memory.llm.port import Event, Finished, ModelInfo, Request, TextPiece, ToolCall
+from memory.ports import DeliveryError, Failure, NoticeView, Posted
+from memory.types import AuthorKind, Incoming, Person, Place, Usage
+
+START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+BOT_ID = 9_000
+GUILD = 700
+GENERAL = Place(71, GUILD, name="general")
+
+
+class FakeClock:
+    """Stands still until it is told to move."""
+
+    def __init__(self, at: datetime = START) -> None:
+        self.at = at
+
+    def now(self) -> datetime:
+        return self.at
+
+    def move(self, **by: float) -> None:
+        self.at += timedelta(**by)
+
+
+def says(text: str) -> list[Event]:
+    """A scripted answer of plain words, in two pieces."""
+    half = len(text) // 2
+    pieces: list[Event] = [TextPiece(p) for p in (text[:half], text[half:]) if p]
+    return [*pieces, Finished(text, (), Usage(100, 10))]
+
+
+def calls(*tools: tuple[str, dict[str, object]] | tuple[str, str], text: str = "") -> list[Event]:
+    """A scripted answer that calls tools; arguments as a dict, or raw text to be malformed."""
+    made = tuple(
+        ToolCall(f"call{i}", name, arguments if isinstance(arguments, str) else json.dumps(arguments))
+        for i, (name, arguments) in enumerate(tools)
+    )
+    return [Finished(text, made, Usage(100, 10))]
+
+
+Step = list[Event] | Exception | Callable[[Request], "list[Event] | Exception"]
+
+
+class ScriptedModel:
+    """Answers by a script, one step a call; then repeats ``after``. Keeps every request."""
+
+    def __init__(self, *steps: Step, after: Step | None = None, window: int = 128_000) -> None:
+        self.steps = list(steps)
+        self.after = after
+        self.requests: list[Request] = []
+        self.tools_work = True
+        self._info = ModelInfo("gpt-4o", window, "o200k_base", exact=True)
+        self.before: Callable[[], object] | None = None
+
+    @property
+    def info(self) -> ModelInfo:
+        return self._info
+
+    async def stream(self, request: Request) -> AsyncIterator[Event]:
+        self.requests.append(request)
+        if self.before is not None:
+            waited = self.before()
+            if hasattr(waited, "__await__"):
+                await waited
+        step = self.steps.pop(0) if self.steps else self.after or says("All right.")
+        events = step(request) if callable(step) else step
+        if isinstance(events, Exception):
+            raise events
+        for event in events:
+            if isinstance(event, Exception):
+                raise event
+            yield event
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+    def prompt(self, number: int = -1) -> str:
+        """The whole prompt of a call, as text."""
+        return "\n".join(m.text for m in self.requests[number].messages)
+
+
+@dataclass
+class Said:
+    """One message in the fake place."""
+
+    id: int
+    place: Place
+    text: str
+    author: Person
+    kind: AuthorKind
+    at: datetime
+    reply_to: int | None = None
+    report: bool = False
+    notice: bool = False
+
+
+@dataclass
+class FakeSurface:
+    """A place where people talk, in memory. Survives a restart of the engine, as Discord does."""
+
+    clock: FakeClock = field(default_factory=FakeClock)
+    messages: dict[int, Said] = field(default_factory=dict)
+    nonces: dict[str, tuple[Posted, ...]] = field(default_factory=dict)
+    notices: list[NoticeView] = field(default_factory=list)
+    reports: list[Failure] = field(default_factory=list)
+    refuse: DeliveryError | None = None
+    _ids: itertools.count[int] = field(default_factory=lambda: itertools.count(1_000))
+
+    def say(self, person: Person, text: str, place: Place = GENERAL, reply_to: int | None = None) -> Incoming:
+        """A member posts; returns what the front would hand over."""
+        said = Said(next(self._ids), place, text, person, AuthorKind.MEMBER, self.clock.now(), reply_to)
+        self.messages[said.id] = said
+        return self._incoming(said)
+
+    def post(self, place: Place, text: str, **more: object) -> Said:
+        said = Said(
+            next(self._ids),
+            place,
+            text,
+            Person(BOT_ID, "Keepsake"),
+            AuthorKind.PERSONA,
+            self.clock.now(),
+            **more,  # type: ignore[arg-type]
+        )
+        self.messages[said.id] = said
+        return said
+
+    def _incoming(self, said: Said) -> Incoming:
+        return Incoming(said.id, said.place, said.author, said.text, said.at, said.kind, said.reply_to)
+
+    def replies(self, place: Place = GENERAL) -> list[str]:
+        """The persona's words in a place, reports and confirmations left out."""
+        return [
+            m.text
+            for m in self.messages.values()
+            if m.kind is AuthorKind.PERSONA and m.place == place and not m.report and not m.notice
+        ]
+
+    def reply(self, place: Place, reply_to: int, standing: Sequence[Posted] = ()) -> FakeReply:
+        return FakeReply(self, place, reply_to, [p.message_id for p in standing])
+
+    async def history(
+        self, place: Place, *, limit: int, before: int | None = None, after: int | None = None
+    ) -> list[Incoming]:
+        found = [
+            self._incoming(m)
+            for m in self.messages.values()
+            if m.place.channel_id == place.channel_id
+            and not m.report
+            and not m.notice
+            and (before is None or m.id < before)
+            and (after is None or m.id > after)
+        ]
+        return sorted(found, key=lambda m: m.message_id)[-limit:]
+
+    async def own_replies(self, place: Place, reply_to: int) -> list[Posted]:
+        return [
+            Posted(m.id, m.text, m.report)
+            for m in self.messages.values()
+            if m.kind is AuthorKind.PERSONA and m.reply_to == reply_to
+        ]
+
+    async def post_notice(self, place: Place, view: NoticeView) -> int | None:
+        self.notices.append(view)
+        return self.post(place, "", notice=True).id
+
+    async def update_notice(self, place: Place, view: NoticeView) -> None:
+        self.notices.append(view)
+
+    async def report(self, place: Place, reply_to: int, failure: Failure) -> int | None:
+        self.reports.append(failure)
+        return self.post(place, failure.line, reply_to=reply_to, report=True).id
+
+    async def can_read(self, place: Place, user_id: int) -> bool:
+        return True
+
+    def own_id(self) -> int:
+        return BOT_ID
+
+    def persona_name(self, place: Place) -> str:
+        return "Keepsake"
+
+    def server_name(self, guild_id: int) -> str:
+        return "The Tavern"
+
+
+@dataclass
+class FakeReply:
+    """Posts at the first piece, edits at every further one."""
+
+    surface: FakeSurface
+    place: Place
+    reply_to: int
+    ids: list[int]
+
+    async def typing(self) -> None:
+        """Nobody looks."""
+
+    async def show(self, text: str) -> int | None:
+        if not self.ids:
+            self.ids.append(self.surface.post(self.place, text, reply_to=self.reply_to).id)
+        self.surface.messages[self.ids[0]].text = text
+        return self.ids[0]
+
+    async def finish(self, text: str, nonce: str) -> tuple[Posted, ...]:
+        if self.surface.refuse is not None:
+            raise self.surface.refuse
+        if nonce in self.surface.nonces:
+            return self.surface.nonces[nonce]
+        await self.show(text)
+        posted = (Posted(self.ids[0], text),)
+        self.surface.nonces[nonce] = posted
+        return posted
+
+    async def withdraw(self) -> None:
+        for message_id in self.ids:
+            self.surface.messages.pop(message_id, None)
+        self.ids.clear()

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from .reading import labels, message_of, words
+from .world import World
+
+
+async def test_an_empty_personal_panel_says_what_to_do(world: World) -> None:
+    shown = await world.ana.slash(world.general, "personal memories")
+    assert message_of(shown).ephemeral
+    assert "Press **Add**" in words(shown)
+    assert "only you can see these" in words(shown)
+
+
+async def test_one_sees_ones_own_and_nobody_elses_memories(world: World) -> None:
+    await world.ana.slash(world.general, "memory add", text="I play the cello")
+    mine = await world.ana.slash(world.general, "personal memories")
+    assert "I play the cello" in words(mine)
+    for other in (world.mara, world.ben, world.stranger):
+        theirs = await other.slash(world.general, "personal memories")
+        assert "cello" not in words(theirs)
+
+
+async def test_both_personal_shelves_are_one_press_apart(world: World) -> None:
+    await world.ana.slash(world.general, "memory add", text="Everywhere I am Ana", scope="user_global")
+    shown = await world.ana.slash(world.general, "personal memories")
+    assert "Everywhere I am Ana" not in words(shown)
+    await world.ana.click(message_of(shown), label="All personas (1)")
+    assert "Everywhere I am Ana" in words(shown)
+
+
+async def test_what_was_said_in_a_dm_is_counted_but_not_listed_in_a_server(world: World) -> None:
+    await world.ana.user.slash("memory add", text="My sister is Inés")
+    shown = await world.ana.slash(world.general, "personal memories")
+    assert "Inés" not in words(shown)
+    assert "1 more entry is kept for our DMs" in words(shown)
+
+
+async def test_use_everywhere_widens_an_entry_from_a_dm(world: World) -> None:
+    await world.ana.user.slash("memory add", text="My sister is Inés")
+    shown = await world.ana.user.slash("personal memories")
+    await world.ana.user.click(message_of(shown), label="Open")
+    assert "used in our DMs only" in words(shown)
+    await world.ana.user.click(message_of(shown), label="Use everywhere")
+    assert "Use everywhere" not in labels(shown)
+    there = await world.ana.slash(world.general, "personal memories")
+    assert "My sister is Inés" in words(there)
+
+
+async def test_memories_in_a_dm_opens_ones_own(world: World) -> None:
+    await world.ana.user.slash("memory add", text="My sister is Inés")
+    shown = await world.ana.user.slash("memories")
+    assert "What I remember about you" in words(shown)
+    assert "My sister is Inés" in words(shown)
+
+
+async def test_a_personal_write_in_the_panel_is_told_to_nobody_else(world: World) -> None:
+    shown = await world.ana.slash(world.general, "personal memories")
+    box = await world.ana.click(message_of(shown), label="Add")
+    await world.ana.submit_modal(box, {"text": "I play the cello"})
+    assert "I play the cello" in words(shown)
+    assert world.general.history(viewer=world.mara) == []
+    world.engine.waiting_notices()
+    await world.engine.idle()
+    assert world.general.history(viewer=world.mara) == []
