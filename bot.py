@@ -22,7 +22,7 @@ from discord.ext import commands
 
 from cogs import EXTENSIONS
 from cogs._errors import Tree
-from cogs._surface import DiscordSurface
+from cogs._surface import NO_CONTENT, DiscordSurface
 from cogs.views import notices
 from memory import wiring
 from memory.engine import Engine
@@ -37,12 +37,6 @@ NO_TOKEN = """\
 To get a token: open https://discord.com/developers/applications, make an application, open its page “Bot”,
 press “Reset Token”, and put the token into the file .env as DISCORD_TOKEN=… Switch on “Message Content
 Intent” on the same page. To try Keepsake without Discord run: python run.py play"""
-
-NO_CONTENT = (
-    "The Message Content intent is not granted, so I see what is said only in mentions, replies that ping me"
-    " and direct messages; those still work. To let me follow a conversation, switch on “Message Content"
-    " Intent” on the bot's page in Discord's developer portal and restart."
-)
 
 
 class Keepsake(commands.AutoShardedBot):

@@ -103,6 +103,9 @@ class OpenPlace:
     def own_id(self) -> int:
         return BOT
 
+    def blind_spots(self) -> tuple[str, ...]:
+        return ()
+
     def persona_name(self, place: Place) -> str:
         return "Keepsake"
 

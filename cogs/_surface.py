@@ -28,6 +28,12 @@ HISTORY_FILES = 5
 AFTER_TRIGGER = 100
 """Messages after a trigger that are looked through for its answer."""
 
+NO_CONTENT = (
+    "The Message Content intent is not granted, so I see what is said only in mentions, replies that ping me"
+    " and direct messages; those still work. To let me follow a conversation, switch on “Message Content"
+    " Intent” on the bot's page in Discord's developer portal and restart."
+)
+
 _SPEAKABLE = (
     discord.TextChannel,
     discord.VoiceChannel,
@@ -178,6 +184,9 @@ class DiscordSurface:
         except (*TROUBLE, discord.ClientException):
             return False
         return True
+
+    def blind_spots(self) -> tuple[str, ...]:
+        return () if self._bot.intents.message_content else (NO_CONTENT,)
 
     def own_id(self) -> int:
         return self._bot.user.id if self._bot.user is not None else 0

@@ -168,9 +168,11 @@ class Engine:
         rooms, surface = self._rooms, self._now.surface
         said = Incoming(_AFTER_ALL, place, person, text or "…", self.clock.now(), kind=AuthorKind.MEMBER)
         info = rooms.model.info
-        loaded = await rooms.preparer.load(place, info, [rooms.recorder.message(said)], {person.id: person})
+        row = rooms.recorder.message(said)
+        reserved = (surface.persona_name(place),)
+        loaded = await rooms.preparer.load(place, info, [row], {person.id: person}, reserved=reserved)
         tools = self._now.turns.tool_specs()
-        words = rooms.preparer.words(surface, place, person.name, tools)
+        words = rooms.preparer.words(surface, place, loaded.triggers[-1].author_name, tools)
         prepared = rooms.preparer.build(loaded, info, self.clock.now(), words)
         return views.redact(prepared.prompt.ledger, person.id)
 

@@ -119,6 +119,9 @@ class Surface(Protocol):
     def own_id(self) -> int:
         """The bot's own user id."""
 
+    def blind_spots(self) -> tuple[str, ...]:
+        """Sentences on what cannot be seen there; previews show them."""
+
     def persona_name(self, place: Place) -> str:
         """The built-in persona's display name there."""
 

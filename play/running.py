@@ -41,7 +41,7 @@ async def run(
         try:
             if stop.is_set():
                 return
-            server = PlayServer(world, about)
+            server = PlayServer(world, about if about == OFFLINE else f"the model {about}")
             try:
                 wanted = await server.start(port)
                 if not wanted:

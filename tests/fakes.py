@@ -186,6 +186,9 @@ class FakeSurface:
     def own_id(self) -> int:
         return BOT_ID
 
+    def blind_spots(self) -> tuple[str, ...]:
+        return ()
+
     def persona_name(self, place: Place) -> str:
         return "Keepsake"
 

@@ -142,3 +142,10 @@ def rank(question: str, lines: Sequence[Line], favour: Callable[[Line], float] =
             length = 1.0 / (1.0 + 0.004 * max(0, len(document) - 12))
             hits.append((-favour(line) * length * covered / whole, -at, line))
     return [Hit(line, -score) for score, _, line in sorted(hits, key=lambda hit: hit[:2])]
+
+
+def covers(line: Line, question: str) -> bool:
+    """Does this line hold every word of the question that means something? What is deleted must."""
+    document = terms(line.text)
+    asked = terms(question)
+    return bool(asked) and all(any(_alike(term, other) for other in document) for term in asked)

@@ -12,7 +12,7 @@ import re
 from collections.abc import AsyncGenerator
 
 from memory.llm import offline_words as words
-from memory.llm.lookup import RELEVANT, Hit, fold, rank, terms
+from memory.llm.lookup import RELEVANT, Hit, covers, fold, rank, terms
 from memory.llm.offline_facts import content, is_shared, supersedes
 from memory.llm.offline_prompt import Answered, Line, Reading, Said, Where, read
 from memory.llm.port import Event, Finished, ModelInfo, Request, TextPiece, Tokenizer, ToolCall
@@ -131,11 +131,12 @@ def _forget(asked: Asked, message: Said, reading: Reading, calls: list[ToolCall]
     else:
         mine = bool(_MINE.search(asked.thing))
         hits = rank(asked.thing, lines, lambda line: 1.2 if mine and line.personal else 1.0)
-        hits = [hit for hit in hits if hit.score >= RELEVANT]
-        fits = [hit.line for hit in hits if hit.score >= 0.95 * hits[0].score]
+        near = [hit.line for hit in hits if hit.score >= RELEVANT]
+        whole = [line for line in near if covers(line, asked.thing)]
+        fits = whole or near
     if not fits:
         said.append(words.NOT_REMEMBERED[asked.language])
-    elif len(fits) == 1:
+    elif len(fits) == 1 and (asked.handle is not None or covers(fits[0], asked.thing)):
         calls.append(_call(DELETE, len(calls), handle=fits[0].handle))
     else:
         listed = "\n".join(words.cited(line, asked.language) for line in fits[:_LISTED])

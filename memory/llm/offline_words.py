@@ -119,9 +119,9 @@ NOT_REMEMBERED = {
     FIL: "Wala akong naka-save na alaalang ganoon, kaya walang kakalimutan.",
 }
 WHICH_ONE = {
-    EN: "Several memories fit. Tell me which one to forget by its handle:",
-    ES: "Varios recuerdos encajan. Dime cuál olvidar por su código:",
-    FIL: "Maraming alaalang tugma. Sabihin kung alin ang kakalimutan gamit ang code:",
+    EN: "I forget only what you name. Tell me which one by its handle, such as “forget m12”:",
+    ES: "Solo olvido lo que nombras. Dime cuál por su código, como «olvida m12»:",
+    FIL: "Ang pinangalanan mo lang ang kakalimutan ko. Sabihin ang code, gaya ng “kalimutan m12”:",
 }
 
 _DONE = {

@@ -41,7 +41,7 @@ def _redact(entry: Entry, viewer_id: int | None) -> Entry:
         protected=block.protected,
         pinned=block.pinned,
         owner=block.owner,
-        join=section,
+        join=block.join,
         heading=block.heading,
         under="" if block.heading else section,
     )
@@ -143,10 +143,12 @@ def snapshot_text(ledger: Ledger) -> str:
 
 
 def _words(blocks: Sequence[Block]) -> str:
-    shown = "".join(b.text for b in blocks).rstrip("\n")
-    images = [f"[image sent: {url}]" for b in blocks for url in b.images]
-    hidden = sum(1 for b in blocks if b.title == PERSONAL_TITLE and not b.heading)
-    if hidden:
-        noun = "entry" if hidden == 1 else "entries"
-        shown = f"({hidden} {noun}, shown to their owner only)"
-    return "\n".join([shown, *images])
+    """A message's text, each member's hidden entries as their number."""
+    shown: list[str] = []
+    for (hidden, _), run in groupby(blocks, key=lambda b: (b.title == PERSONAL_TITLE, b.owner)):
+        part = list(run)
+        entries = sum(1 for b in part if not b.heading)
+        noun = "entry" if entries == 1 else "entries"
+        words = f"({entries} {noun}, shown to their owner only)" if hidden else "".join(b.text for b in part)
+        shown.append(words.rstrip("\n"))
+    return "\n".join([*shown, *(f"[image sent: {url}]" for b in blocks for url in b.images)])

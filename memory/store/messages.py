@@ -50,6 +50,7 @@ _EDIT = (
     update(messages)
     .where(_c.id == bindparam("key"))
     .values(
+        author_name=bindparam("new_name"),
         text=bindparam("new_text"),
         line=bindparam("new_line"),
         tokens=bindparam("new_tokens"),
@@ -173,18 +174,17 @@ class Messages:
         """Ids from ``lo`` to ``hi``, both included, oldest first."""
         return await self._link.ids(_BETWEEN, {"channel": channel_id, "lo": lo, "hi": hi})
 
-    async def edit(
-        self, message_id: int, text: str, line: str, tokens: int, encoding: str, at: datetime
-    ) -> bool:
-        """False when it is not stored."""
+    async def edit(self, message: Message, at: datetime) -> bool:
+        """Its author's name, words, line and count become those of ``message``. False when it is not stored."""
         changed = await self._link.write(
             _EDIT,
             {
-                "key": message_id,
-                "new_text": text,
-                "new_line": line,
-                "new_tokens": tokens,
-                "new_encoding": encoding,
+                "key": message.id,
+                "new_name": message.author_name,
+                "new_text": message.text,
+                "new_line": message.line,
+                "new_tokens": message.tokens,
+                "new_encoding": message.encoding,
                 "new_at": to_micros(at),
             },
         )

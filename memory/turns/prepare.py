@@ -34,6 +34,7 @@ class Words:
     """The names that the prompt's own texts use. ``tools``: what the model may call this turn.
 
     ``tool_tokens``: what the tools' descriptions cost; they are sent with the prompt and kept free for it.
+    ``notes``: sentences for the ledger.
     """
 
     bot: str
@@ -42,6 +43,7 @@ class Words:
     server: str
     tools: frozenset[str]
     tool_tokens: int = 0
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,15 +158,14 @@ class Preparer:
             server="" if place.guild_id is None else surface.server_name(place.guild_id),
             tools=frozenset(t.name for t in tools),
             tool_tokens=sum(map(self._tool_cost, tools)),
+            notes=surface.blind_spots(),
         )
 
     def _tool_cost(self, tool: ToolSpec) -> int:
         text = json.dumps([tool.name, tool.description, tool.parameters], ensure_ascii=False, default=dict)
         return self._tokenizer.count(text)
 
-    def build(
-        self, loaded: Loaded, info: ModelInfo, now: datetime, words: Words, notes: Sequence[str] = ()
-    ) -> Prepared:
+    def build(self, loaded: Loaded, info: ModelInfo, now: datetime, words: Words) -> Prepared:
         """Activate, select, budget, fit and assemble. Pure. Raises :class:`BudgetError`."""
         count, encoding = self._tokenizer.count, self._tokenizer.encoding
         lines = (m.line for m in (*loaded.window, *loaded.triggers))
@@ -181,7 +182,7 @@ class Preparer:
             *blocks.input_blocks(loaded.triggers, count=count, kept_images=shown, encoding=encoding),
         ]
         reserve = max(self._settings.reply_tokens, MIN_RESERVE) + words.tool_tokens
-        prompt = assembly.build(parts, info=info, reserve=reserve, notes=notes)
+        prompt = assembly.build(parts, info=info, reserve=reserve, notes=(*info.notes, *words.notes))
         return Prepared(prompt, loaded, blocks.handles(prompt.ledger))
 
     def _admin_prompts(self, loaded: Loaded, words: Words) -> list[Block]:

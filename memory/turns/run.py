@@ -127,7 +127,10 @@ class Turns:
             waiting = await tx.triggers.waiting(place.channel_id, 1_000)
             stored = {m.id: m for m in await tx.messages.many(waiting)}
             calls = [stored[i] for i in waiting if i in stored]
-            await tx.triggers.drop([i for i in waiting if i not in stored])
+            gone = [i for i in waiting if i not in stored]
+            await tx.triggers.drop(gone)
+            for message_id in gone:
+                self._people.pop(message_id, None)
             if not calls:
                 return None
             ids = tuple(m.id for m in calls)
@@ -173,7 +176,8 @@ class Turns:
         """Load, build and talk to the model until it is done. None when every trigger was deleted."""
         do = self._do
         info = do.model.info
-        loaded = await do.preparer.load(turn.place, info, turn.trigger_ids, authors)
+        reserved = (do.surface.persona_name(turn.place),)
+        loaded = await do.preparer.load(turn.place, info, turn.trigger_ids, authors, reserved=reserved)
         if not loaded.triggers:
             return None
         tools = self.tool_specs()

@@ -57,7 +57,10 @@ class Recorder:
     def recording(self, channel_id: int) -> bool:
         """Is this channel recorded at this moment?"""
         since = self._active.get(channel_id)
-        return since is not None and self._clock.now() - since <= RECORDING
+        if since is not None and self._clock.now() - since > RECORDING:
+            del self._active[channel_id]
+            since = None
+        return since is not None
 
     def touch(self, channel_id: int) -> None:
         """A turn ran here: recording goes on for another 24 h."""
@@ -122,9 +125,7 @@ class Recorder:
             return
         row = self.message(incoming)
         async with self._store.write() as tx:
-            known = await tx.messages.edit(
-                row.id, row.text, row.line, row.tokens, row.encoding, self._clock.now()
-            )
+            known = await tx.messages.edit(row, self._clock.now())
             if not known and self.recording(incoming.place.channel_id):
                 await tx.messages.add(self._not_deleted([row]))
 
@@ -203,7 +204,7 @@ class Recorder:
             await tx.triggers.drop(gone)
             await tx.messages.add(self._not_deleted(fresh))
             for row in changed:
-                await tx.messages.edit(row.id, row.text, row.line, row.tokens, row.encoding, now)
+                await tx.messages.edit(row, now)
         log.info(
             "window in step with Discord",
             extra={"channel": place.channel_id, "added": len(fresh), "gone": len(gone)},

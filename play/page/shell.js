@@ -148,7 +148,7 @@
     if (state.restarting) return false;
     state.restarting = true;
     draw();
-    cover("Restarting the bot…", "Its process memory is gone. What it knows afterwards comes from its database and from Discord's history.");
+    cover("Restarting the bot…", "A reply under way gets ten seconds to end. What it knows afterwards comes from its database and from Discord's history.");
     try {
       // Long enough to be read, even when the bot is back at once.
       await Promise.all([ask("/play/restart", {}), new Promise((resolve) => setTimeout(resolve, 1200))]);

@@ -106,17 +106,17 @@ async def test_an_endpoint_without_tools_answers_at_once_without_them(
     endpoint: Endpoint, gpt: OpenAIModel, clock: FakeClock
 ) -> None:
     endpoint.script = refusing("tools", "this model does not support tools")
-    assert gpt.tools_work
+    work = [gpt.tools_work]
     _, whole = await collect(gpt.stream(ask(tools=True)))
     assert whole.text == "fine"
-    assert not gpt.tools_work
+    work.append(gpt.tools_work)
     assert ["tools" in sent for sent in endpoint.requests] == [True, False]
     await collect(gpt.stream(ask(tools=True)))
     assert len(endpoint.requests) == 3
     clock.pass_by(hours=23, minutes=59)
-    assert not gpt.tools_work
+    work.append(gpt.tools_work)
     clock.pass_by(minutes=1)
-    assert gpt.tools_work
+    assert [*work, gpt.tools_work] == [True, False, False, True]
 
 
 async def test_other_errors_leave_tools_on(endpoint: Endpoint, gpt: OpenAIModel) -> None:
@@ -326,11 +326,16 @@ async def test_two_calls_are_kept_apart_whatever_their_index(endpoint: Endpoint,
     def calls(*parts: Body) -> list[Body | str]:
         return [*(delta(tool_calls=[piece]) for piece in parts), delta("tool_calls")]
 
+    def telling(told: list[Body | str]) -> Callable[[Body], list[Body | str]]:
+        return lambda body: told
+
     for first, second in ((0, 1), (0, 0), (None, None)):
-        endpoint.script = lambda body, first=first, second=second: calls(
-            part(first, "a", "save_memory", '{"content":'),
-            part(first, arguments='"one"}'),
-            part(second, "b", "delete_memory", '{"handle":"m1"}'),
+        endpoint.script = telling(
+            calls(
+                part(first, "a", "save_memory", '{"content":'),
+                part(first, arguments='"one"}'),
+                part(second, "b", "delete_memory", '{"handle":"m1"}'),
+            )
         )
         _, whole = await collect(gpt.stream(ask(tools=True)))
         assert [(c.id, c.name, c.arguments) for c in whole.tool_calls] == [

@@ -41,10 +41,10 @@ PROMPT = (
     ChatMessage(
         Role.SYSTEM,
         f"{HEADING}About Alice:\n- m3 Allergic to peanuts\n- m4 Birthday is May 3\n"
-        "- m5 Favourite colour is green (recent)\n- m7 Tiene un gato llamado Miso\n- m8 Mahilig sa tsaa\n",
+        "- m5 Favourite colour is green (recent)\n- m7 Tiene un gato llamado Miso\n- m8 Mahilig sa tsaa\n"
+        "About Bob:\n- m6 Allergic to shellfish\n",
         "memories.personal",
     ),
-    ChatMessage(Role.SYSTEM, f"{HEADING}About Bob:\n- m6 Allergic to shellfish\n", "memories.personal"),
 )
 
 
@@ -130,12 +130,43 @@ async def test_nobody_is_told_another_members_personal_memory(offline: OfflineMo
     assert "shellfish" in (await answer(offline, "what am I allergic to?", "Bob")).text
 
 
-async def test_of_two_members_with_one_name_neither_is_told_the_others_memories(
-    offline: OfflineModel,
+@pytest.mark.parametrize(
+    ("name", "own", "others"),
+    [
+        ("Alice (…1234)", "peanuts", ("wasps", "shellfish")),
+        ("Alice (…9999)", "wasps", ("peanuts", "shellfish")),
+        ("Alice", "", ("peanuts", "wasps", "shellfish")),
+    ],
+)
+async def test_of_two_members_with_one_nickname_neither_is_told_the_others_memories(
+    offline: OfflineModel, name: str, own: str, others: tuple[str, ...]
 ) -> None:
-    twin = ChatMessage(Role.SYSTEM, f"{HEADING}About Alice:\n- m9 Vegan\n", "memories.user.7.global")
-    _, whole = await collect(offline.stream(Request((*PROMPT, twin, said("what am I allergic to?")), TOOLS)))
-    assert "peanuts" not in whole.text
+    personal = ChatMessage(
+        Role.SYSTEM,
+        f"{HEADING}About Alice (…1234):\n- m3 Allergic to peanuts\nAbout Alice (…9999):\n"
+        "- m9 Allergic to wasps\nAbout Bob:\n- m6 Allergic to shellfish\n",
+        "memories.personal",
+    )
+    question = said("what am I allergic to?", name)
+    _, whole = await collect(offline.stream(Request((PROMPT[0], personal, question), TOOLS)))
+    assert own in whole.text
+    assert not any(word in whole.text for word in others)
+    for handle, fact in (("m3", "peanuts"), ("m9", "wasps")):
+        _, whole = await collect(
+            offline.stream(Request((PROMPT[0], personal, said(f"forget {handle}", name)), TOOLS))
+        )
+        forgotten = [json.loads(call.arguments) for call in whole.tool_calls]
+        assert forgotten == ([{"handle": handle}] if fact == own else [])
+
+
+async def test_a_memory_about_the_server_is_told_to_everybody(offline: OfflineModel) -> None:
+    shared = ChatMessage(
+        Role.SYSTEM, f"{HEADING}About this server:\n- m1 Allergic to losing\n", "memories.activated"
+    )
+    for name in ("Alice", "Bob"):
+        question = said("what is this server allergic to?", name)
+        _, whole = await collect(offline.stream(Request((PROMPT[0], shared, question), TOOLS)))
+        assert "Allergic to losing" in whole.text
 
 
 async def test_what_is_known_of_the_asker_can_be_listed(offline: OfflineModel) -> None:
@@ -245,7 +276,14 @@ async def test_a_request_to_forget_becomes_a_tool_call(offline: OfflineModel, te
 async def test_what_is_not_ones_own_is_not_forgotten(offline: OfflineModel, text: str) -> None:
     whole = await answer(offline, text)
     assert whole.tool_calls == ()
-    assert "nothing to forget" in whole.text
+    assert "shellfish" not in whole.text
+
+
+@pytest.mark.parametrize("text", ["forget that I'm allergic to wasps", "olvida que tengo un perro"])
+async def test_a_fact_that_only_resembles_what_was_named_is_not_forgotten(
+    offline: OfflineModel, text: str
+) -> None:
+    assert (await answer(offline, text)).tool_calls == ()
 
 
 @pytest.mark.parametrize(

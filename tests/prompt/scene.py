@@ -55,12 +55,15 @@ def memory(
     return Memory(number, scope or Scope.server(GUILD), text, pinned, at, at, keywords=keywords)
 
 
-def section(memories: Sequence[Memory], protected: frozenset[int] = frozenset()) -> tuple[Block, ...]:
-    """The memories of one scope, as the engine makes their section."""
+def section(
+    memories: Sequence[Memory], protected: frozenset[int] = frozenset(), *, keyed: bool = False
+) -> tuple[Block, ...]:
+    """The memories of one scope, as the engine makes their section. ``keyed``: a keyword called them."""
     scope = memories[0].scope
     personal = scope.kind.value == "user"
+    standing = Kind.PERSONAL_MEMORIES if personal else Kind.SERVER_MEMORIES
     return memory_blocks(
-        Kind.PERSONAL_MEMORIES if personal else Kind.SERVER_MEMORIES,
+        Kind.ACTIVATED if keyed else standing,
         memories,
         about=whom(scope, NAMES.get(scope.subject_id, f"Member {scope.subject_id}")),
         owner=scope.subject_id if personal else None,

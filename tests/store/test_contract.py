@@ -111,10 +111,11 @@ async def test_the_window_holds_the_newest_messages_after_its_start_and_epoch(st
 async def test_an_edit_changes_what_the_prompt_shows(store: Store) -> None:
     async with store.write() as tx:
         await tx.messages.add([message(1)])
-        assert await tx.messages.edit(1, "new", "[12:00] Ana: new", 5, "cl100k_base", LATER)
-        assert not await tx.messages.edit(2, "new", "line", 5, "cl100k_base", LATER)
+        new = message(1, text="new", line="[12:00] Ana: new", tokens=5, encoding="cl100k_base")
+        assert await tx.messages.edit(new, LATER)
+        assert not await tx.messages.edit(message(2), LATER)
         found = await tx.messages.get(1)
-    assert found == message(1, text="new", line="[12:00] Ana: new", tokens=5, encoding="cl100k_base")
+    assert found == new
 
 
 async def test_a_deleted_message_is_gone_from_storage(store: Store) -> None:
