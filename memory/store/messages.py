@@ -175,7 +175,7 @@ class Messages:
         return await self._link.ids(_BETWEEN, {"channel": channel_id, "lo": lo, "hi": hi})
 
     async def edit(self, message: Message, at: datetime) -> bool:
-        """Its author's name, words, line and count become those of ``message``. False when it is not stored."""
+        """Name, words, line and count become those of ``message``. False when it is not stored."""
         changed = await self._link.write(
             _EDIT,
             {

@@ -44,7 +44,7 @@ class Notifier:
             notice.id, persona_name=self._surface.persona_name(place), server_name=self._server(notice)
         )
         if view is not None and view.entry is not None and view.entry.actor_kind is ActorKind.MEMBER:
-            return  # an approval: who pressed is shown it there, and a personal entry nowhere else
+            view = None  # an approval: who pressed is shown it there, and a personal entry nowhere else
         message_id = None if view is None else await self._surface.post_notice(place, view)
         async with self._store.write() as tx:
             if message_id is not None:

@@ -1,0 +1,149 @@
+"""Takes the screenshots of the documents anew, from the real playground with the offline responder.
+
+From the project's folder: ``.venv/bin/python -m docs.images.take`` (needs what ``python run.py test`` installs, and
+any Chromium, Chrome or Edge). The world lives in a temporary folder; ``data/`` is not touched.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import io
+import os
+import re
+import sys
+import tempfile
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from PIL import Image
+from playwright.async_api import Locator, async_playwright
+
+from tests.play.test_browser import BOT, ROOT, SWITCHES, Chat, browser_program
+
+HERE = Path(__file__).resolve().parent
+SIZE, SHARPNESS = {"width": 932, "height": 1_180}, 1.75
+"""The tab in CSS pixels, and how many of the picture's make one: the conversation is then 1,225 wide."""
+
+MARGIN = 14
+
+
+@contextlib.asynccontextmanager
+async def playground(folder: str) -> AsyncIterator[str]:
+    """The address of a new playground, which ends with the block."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("LLM_", "DISCORD_"))}
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-u", "-c", BOT, folder),
+        cwd=folder,
+        env={**kept, "PLAY_PORT": "0", "PYTHONPATH": str(ROOT), "LOG_LEVEL": "WARNING"},
+        stdout=asyncio.subprocess.PIPE,
+    )
+    try:
+        assert process.stdout is not None
+        async with asyncio.timeout(60):
+            while not (found := re.search(r"http://\S+", (await process.stdout.readline()).decode())):
+                pass
+        yield found[0]
+    finally:
+        process.terminate()
+        await process.communicate()
+
+
+@contextlib.asynccontextmanager
+async def tab(url: str) -> AsyncIterator[Chat]:
+    """One person's tab, as Ana in #general, without the line of hints."""
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=browser_program(), args=list(SWITCHES))
+        page = await browser.new_page(viewport=SIZE, device_scale_factor=SHARPNESS)
+        chat = Chat(page)
+        await page.goto(url)
+        await chat.box.wait_for()
+        await page.locator("#hint-close").click()
+        yield chat
+        await browser.close()
+
+
+async def shoot(chat: Chat, name: str, first: Locator, last: Locator) -> None:
+    """Save what stands between the upper edge of one thing and the lower edge of another."""
+    await chat.page.mouse.move(5, 300)
+    await last.scroll_into_view_if_needed()
+    await chat.page.wait_for_timeout(600)  # pictures and fonts
+    frame = await chat.page.locator("#frame").bounding_box()
+    top, bottom = await first.bounding_box(), await last.bounding_box()
+    assert frame and top and bottom
+    high = max(frame["y"], top["y"] - MARGIN)
+    low = min(frame["y"] + frame["height"], bottom["y"] + bottom["height"] + MARGIN)
+    clip = {"x": frame["x"], "y": high, "width": frame["width"], "height": int(low - high)}
+    taken = await chat.page.screenshot(clip=clip)  # type: ignore[arg-type]
+    picture = Image.open(io.BytesIO(taken)).convert("RGB")
+    few = picture.quantize(200, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    few.save(HERE / f"{name}.png", optimize=True)
+
+
+async def command(chat: Chat, name: str, option: str = "") -> None:
+    """Pick a command from the list and send it, with text for its one optional option."""
+    await chat.box.press_sequentially(f"/{name}", delay=15)
+    await chat.frame.get_by_role("option").filter(has_text=f"/{name}").first.wait_for()
+    await chat.box.press("Enter")
+    await chat.frame.locator('[data-command-mode="true"]').wait_for()
+    if option:
+        await chat.frame.locator(".command-ghost").click()
+        await chat.page.keyboard.press("Enter")
+        await chat.frame.locator(".command-ghost").wait_for(state="detached")
+        await chat.page.keyboard.type(option)
+    await chat.page.keyboard.press("Enter")
+
+
+async def remember(chat: Chat, fact: str) -> Locator:
+    """Tell the bot a fact; returns its confirmation."""
+    before = await chat.notice("Saved").count()
+    await chat.say(f"@Keepsake remember that {fact}")
+    saved = chat.notice("Saved").nth(before)
+    await saved.get_by_role("button", name="Undo").wait_for()
+    return saved
+
+
+async def restart(chat: Chat) -> None:
+    await chat.page.get_by_role("button", name="Restart the bot", exact=True).click()
+    await chat.page.locator("#cover").wait_for(state="hidden")
+    await chat.page.locator("#bot-state.online").wait_for()
+
+
+async def take(chat: Chat) -> None:
+    """The story that the pictures tell, in its order."""
+    saved = await remember(chat, "I'm allergic to peanuts")
+    await shoot(chat, "remember", chat.line("Forty of them"), saved)
+    await saved.get_by_role("button", name="Pin").click()
+    await saved.get_by_role("button", name="Unpin").wait_for()
+    await remember(chat, "I prefer tea to coffee")
+    await chat.go("Keepsake")
+    await remember(chat, "my birthday is on 4 March")
+
+    await restart(chat)
+    await chat.go("tavern")
+    await chat.say("@Keepsake what am I allergic to?")
+    answer = chat.line("From memory").last
+    await answer.wait_for()
+    await shoot(chat, "recall", chat.frame.locator("#channel-name"), answer)
+
+    await chat.go("general")
+    await command(chat, "personal memories")
+    panel = chat.line("What I remember about you").last
+    await panel.wait_for()
+    await shoot(chat, "memories", panel, panel)
+
+    await command(chat, "context preview", "What shall I bake for the lantern festival?")
+    preview = chat.line("What I would be given now").last
+    await preview.wait_for()
+    await shoot(chat, "preview", preview, preview)
+    assert chat.complaints == []
+
+
+async def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        async with playground(folder) as url, tab(url) as chat:
+            await take(chat)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
