@@ -318,6 +318,7 @@ def fmt_steps(python: str) -> list[list[str]]:
         [python, "-m", "ruff", "check", "--fix", "--quiet", "."],
         [python, "-m", "ruff", "format", "."],
         [python, "-m", "memory.settings_docs"],
+        [python, "-m", "memory.config.docs"],
     ]
 
 

@@ -1,7 +1,7 @@
 """Takes the screenshots of the documents anew, from the real playground with the offline responder.
 
-From the project's folder: ``.venv/bin/python -m docs.images.take`` (needs what ``python run.py test`` installs, and
-any Chromium, Chrome or Edge). The world lives in a temporary folder; ``data/`` is not touched.
+From the project's folder: ``.venv/bin/python -m docs.images.take`` (it needs what ``python run.py test``
+installs, and any Chromium, Chrome or Edge). The world lives in a temporary folder; ``data/`` is not touched.
 """
 
 from __future__ import annotations

@@ -60,6 +60,9 @@ def _words(text: str) -> list[_Word]:
     for match in _TOKEN.finditer(unicodedata.normalize("NFKC", text)):
         raw = match.group()
         bare = _bare(raw)
+        if raw.isascii() and raw.isalpha():  # most words, and a save looks at every word of its scope
+            words.append(_Word(bare, False, raw[0].isupper(), True))
+            continue
         letters = all(char.isalpha() or char in _APOSTROPHES or unicodedata.combining(char) for char in raw)
         latin = not letters or "LATIN" in unicodedata.name(raw[0], "")
         words.append(_Word(bare, not letters, raw[0].isupper(), latin))
@@ -67,8 +70,9 @@ def _words(text: str) -> list[_Word]:
 
 
 def _bare(raw: str) -> str:
-    parts = unicodedata.normalize("NFKD", raw).casefold()
-    form = "".join(char for char in parts if unicodedata.category(char) != "Mn" and char not in _APOSTROPHES)
+    form = unicodedata.normalize("NFKD", raw).casefold()
+    if not (form.isascii() and form.isalnum()):
+        form = "".join(c for c in form if unicodedata.category(c) != "Mn" and c not in _APOSTROPHES)
     if form.endswith("s") and raw[-2:-1] in tuple(_APOSTROPHES):
         form = form[:-1]
     return NUMBERS.get(form, NEGATIONS.get(form, form.strip() or raw))

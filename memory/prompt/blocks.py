@@ -9,6 +9,7 @@ input ``input.day:<date>``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 
@@ -26,6 +27,8 @@ KEPT_IMAGES = 3
 """The newest messages with images that still show them (SPEC §2)."""
 
 EXCLUDED_BY_MEMBER = "a member excluded this message from the prompt"
+
+_WORD = re.compile(r"[^a-z]+")
 
 _PROMPT_IDS = {
     Kind.SYSTEM: "system",
@@ -125,6 +128,26 @@ def memory_blocks(
             )
         )
     return tuple(blocks)
+
+
+def unused_memories(
+    kind: Kind, memories: Sequence[Memory], *, about: str, owner: int | None, why: str, count: Count
+) -> Block:
+    """The memories of one scope that a turn is not given for one reason, as one block that stays out."""
+    number = len(memories)
+    noun = "memory" if number == 1 else "memories"
+    return Block(
+        f"{section_id(memories[0].scope)}.unused.{_WORD.sub('_', why)}",
+        kind,
+        f"{number} {noun} about {about}",
+        Role.SYSTEM,
+        "",
+        sum(count(m.text) for m in memories),
+        owner=owner,
+        memory_ids=tuple(m.id for m in memories),
+        left_out=why,
+        entries=number,
+    )
 
 
 def memory_line(memory: Memory, *, now: datetime, names: Mapping[int, str]) -> str:

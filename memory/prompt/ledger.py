@@ -54,6 +54,7 @@ class Block:
     exactly while a block whose ``under`` is its id is sent. ``at``: how old the content is; the oldest is
     removed first.
     ``left_out``: why it must stay out before any budget is looked at, as a plain sentence; mostly empty.
+    ``entries``: how many things it stands for; more than one only for what was left out together.
     """
 
     id: str
@@ -74,6 +75,7 @@ class Block:
     under: str = ""
     at: datetime | None = None
     left_out: str = ""
+    entries: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,7 @@ def _entry_out(entry: Entry) -> dict[str, object]:
     nullable: dict[str, object] = {
         "owner": block.owner,
         "message_id": block.message_id,
+        "entries": None if block.entries == 1 else block.entries,
         "at": None if block.at is None else block.at.isoformat(),
     }
     return {
@@ -108,6 +109,7 @@ def _entry_in(value: object) -> Entry:
         under=str(data.get("under", "")),
         at=None if at is None else datetime.fromisoformat(str(at)),
         left_out=str(data.get("left_out", "")),
+        entries=_int(data.get("entries", 1)),
     )
     return Entry(block, Status(str(data["status"])), str(data.get("why", "")))
 

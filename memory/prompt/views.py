@@ -44,6 +44,7 @@ def _redact(entry: Entry, viewer_id: int | None) -> Entry:
         join=block.join,
         heading=block.heading,
         under="" if block.heading else section,
+        entries=block.entries,
     )
     return replace(entry, block=hidden)
 
@@ -60,8 +61,8 @@ def explain(ledger: Ledger) -> str:
         _ROW.format("part", "in", "out", "tokens", "share").rstrip(),
     ]
     lines += [_row(kind, entries, ledger.used) for kind, entries in _by_kind(ledger.entries)]
-    inside = sum(1 for e in ledger.entries if _in(e) and not e.block.heading)
-    outside = sum(1 for e in ledger.entries if not _in(e) and not e.block.heading)
+    inside = sum(e.block.entries for e in ledger.entries if _in(e) and not e.block.heading)
+    outside = sum(e.block.entries for e in ledger.entries if not _in(e) and not e.block.heading)
     lines.append(
         _ROW.format("together", inside, outside, f"{ledger.used:,}", "100 %" if ledger.used else "0 %")
     )
@@ -74,9 +75,10 @@ def explain(ledger: Ledger) -> str:
 
 def _row(kind: Kind, entries: Sequence[Entry], used: int) -> str:
     counted = [e for e in entries if not e.block.heading]
-    inside = sum(1 for e in counted if _in(e))
+    inside = sum(e.block.entries for e in counted if _in(e))
+    outside = sum(e.block.entries for e in counted if not _in(e))
     tokens = sum(e.block.tokens for e in entries if _in(e))
-    return _ROW.format(kind.value, inside, len(counted) - inside, f"{tokens:,}", _percent(tokens, used))
+    return _ROW.format(kind.value, inside, outside, f"{tokens:,}", _percent(tokens, used))
 
 
 def _by_kind(entries: Iterable[Entry]) -> list[tuple[Kind, list[Entry]]]:
@@ -96,7 +98,7 @@ def _reasons(entries: Iterable[Entry]) -> list[str]:
         if not _in(entry) and not entry.block.heading:
             why = entry.why if entry.status is Status.EXCLUDED else f"summarised {entry.why}".strip()
             blocks, tokens = sums.get((entry.block.kind.value, why), (0, 0))
-            sums[entry.block.kind.value, why] = blocks + 1, tokens + entry.block.tokens
+            sums[entry.block.kind.value, why] = blocks + entry.block.entries, tokens + entry.block.tokens
     ranked = sorted(sums.items(), key=lambda item: -item[1][1])
     lines = [f"{n} × {kind}, {tokens:,} tokens: {_short(why, 120)}" for (kind, why), (n, tokens) in ranked]
     more = len(lines) - _REASONS

@@ -22,11 +22,15 @@ from memory.prompt.ledger import Block, Kind
 from memory.prompt.names import A_MEMBER, tell_apart
 from memory.settings import Settings
 from memory.store import Store, Tx
-from memory.types import AuthorKind, Memory, Message, Person, Place, SubjectKind
+from memory.types import AuthorKind, Memory, Message, Person, Place, Scope, SubjectKind
 from memory.window import rules as window
 
 JOINED = 10
 """Waiting messages that are answered as the current input of one turn; older ones stay in the window."""
+
+
+NOT_CALLED = "none of its keywords appears in the conversation, or it is for other channels"
+NOT_CHOSEN = "newer memories have taken the places that a turn has for unpinned ones"
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +182,7 @@ class Preparer:
             blocks.prompt_block(Kind.SYSTEM, "system", system, count),
             *self._admin_prompts(loaded, words),
             *self._memory_blocks(loaded, chosen, now),
+            *self._unused_memories(loaded, on, chosen),
             *blocks.window_blocks(loaded.window, count=count, kept_images=left, encoding=encoding),
             *blocks.input_blocks(loaded.triggers, count=count, kept_images=shown, encoding=encoding),
         ]
@@ -225,6 +230,26 @@ class Preparer:
                 )
         count = self._tokenizer.count
         return [b for kind, part in made.items() if part for b in (blocks.memory_group(kind, count), *part)]
+
+    def _unused_memories(self, loaded: Loaded, on: Sequence[Memory], chosen: Sequence[Memory]) -> list[Block]:
+        """What the scopes in play hold and this turn is not given, with the reason: the ledger names it."""
+        active, given = {m.id for m in on}, {m.id for m in chosen}
+        unused: dict[tuple[Scope, str], list[Memory]] = {}
+        for memory in loaded.memories:
+            if memory.id not in given:
+                why = NOT_CHOSEN if memory.id in active else NOT_CALLED
+                unused.setdefault((memory.scope, why), []).append(memory)
+        return [
+            blocks.unused_memories(
+                Kind.PERSONAL_MEMORIES if scope.kind is SubjectKind.USER else Kind.SERVER_MEMORIES,
+                memories,
+                about=blocks.whom(scope, loaded.names.get(scope.subject_id, A_MEMBER)),
+                owner=scope.subject_id if scope.kind is SubjectKind.USER else None,
+                why=why,
+                count=self._tokenizer.count,
+            )
+            for (scope, why), memories in unused.items()
+        ]
 
 
 def _window(messages: Sequence[Message], limits: window.Limits) -> list[Message]:

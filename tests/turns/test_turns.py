@@ -399,3 +399,18 @@ async def test_a_fact_told_in_a_dm_stays_there_until_it_is_widened(
     await engine.observe(surface.say(ANA, "hello again"), trigger=True)
     await engine.idle()
     assert "married" in model.prompt()
+
+
+async def test_the_ledger_names_the_memories_that_a_turn_is_not_given(
+    start: Start, surface: FakeSurface
+) -> None:
+    engine = await start(MAX_INJECTED_MEMORIES="2")
+    for number in range(5):
+        await engine.facts.add(ANA, GENERAL, HERS, f"fact {number}")
+    await engine.facts.add(ANA, GENERAL, HERS, "fears dragons", keywords=("dragon",))
+    mine = await engine.preview(ANA, GENERAL, "hello")
+    out = {e.block.title: e.why for e in mine.entries if e.block.entries and e.block.left_out}
+    assert set(out) == {"3 memories about Ana", "1 memory about Ana"}
+    assert "keywords" in out["1 memory about Ana"]
+    theirs = await engine.preview(BEN, GENERAL, "hello")
+    assert not any(e.block.memory_ids for e in theirs.entries)
