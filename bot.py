@@ -46,6 +46,7 @@ class Keepsake(commands.AutoShardedBot):
 
     def __init__(self, settings: Settings, *, message_content: bool = True) -> None:
         shard_ids: Any = None if settings.shard_ids is None else list(settings.shard_ids)
+        discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False  # we never speak
         super().__init__(
             command_prefix=commands.when_mentioned,
             help_command=None,
@@ -79,7 +80,8 @@ class Keepsake(commands.AutoShardedBot):
 
     async def on_ready(self) -> None:
         """Discord can be reached (again, with events possibly missed): settle and catch up."""
-        log.info("ready as %s in %d servers", self.user, len(self.guilds))
+        count = len(self.guilds)
+        log.info("ready as %s in %d server%s", self.user, count, "" if count == 1 else "s")
         await self.engine.reconnected()
 
     async def on_message(self, message: discord.Message, /) -> None:

@@ -1,1 +1,1 @@
-"""Measurements: ``python -m bench turn|assembly|prefix|soak``. Each prints one JSON line last."""
+"""Measurements: ``python -m bench turn|assembly|prefix|soak|saves``. Each prints one JSON line last."""

@@ -8,7 +8,7 @@ import json
 import os
 import sys
 
-NAMES = ("turn", "assembly", "prefix", "soak")
+NAMES = ("turn", "assembly", "prefix", "soak", "saves")
 
 
 def main(arguments: list[str]) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from datetime import UTC, datetime, timedelta
 
 from memory.llm.port import Event, Finished, ModelInfo, Request, TextPiece
@@ -50,7 +50,7 @@ class InstantModel:
         self._number = 0
         self._words = words
 
-    async def stream(self, request: Request) -> AsyncIterator[Event]:
+    async def stream(self, request: Request) -> AsyncGenerator[Event, None]:
         self.last = request
         self._number += 1
         text = "I hear you. " + sentence(self._number, self._words)

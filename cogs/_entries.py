@@ -11,9 +11,10 @@ from discord import app_commands
 from cogs import engine_of
 from cogs._inbound import place_and_person
 from cogs._render import NameOf, a_member
-from cogs.views.entry_text import choice_label, parse_handle
+from cogs.views.entry_text import choice_label, deleted_label, outcome_words, parse_handle
 from memory.errors import KeepsakeError
-from memory.types import Memory, SubjectKind
+from memory.facts.outcomes import Outcome, OutcomeKind
+from memory.types import Memory, Scope, SubjectKind
 
 log = logging.getLogger(__name__)
 
@@ -51,9 +52,27 @@ async def find_entry(interaction: discord.Interaction, picked: str) -> Memory | 
     return await engine_of(interaction).facts.get(person, place, memory_id)
 
 
+async def may_not_write(interaction: discord.Interaction, scope: Scope) -> str:
+    """Why this person may not write in that scope here, ready to be shown; "" when they may.
+
+    For asking before a box opens or a question is put. It only reads; the engine judges again at the write.
+    """
+    place, person = place_and_person(interaction)
+    if scope.kind is SubjectKind.USER:
+        allowed = scope.subject_id == person.id
+    else:
+        allowed = place.guild_id == scope.subject_id and await _writes_server(interaction)
+    return "" if allowed else outcome_words(Outcome(OutcomeKind.NOT_ALLOWED, scope=scope), a_member)
+
+
+async def _writes_server(interaction: discord.Interaction) -> bool:
+    place, person = place_and_person(interaction)
+    return person.manages or (await engine_of(interaction).config.get(place)).member_access
+
+
 async def complete_readable(interaction: discord.Interaction, typed: str) -> list[app_commands.Choice[str]]:
-    """Choices among all that this person may read here."""
-    return await _complete(interaction, typed)
+    """Choices among all that this person may read here; the handle of a deleted entry finds it too."""
+    return await _complete(interaction, typed) or await _deleted(interaction, typed)
 
 
 async def complete_writable(interaction: discord.Interaction, typed: str) -> list[app_commands.Choice[str]]:
@@ -75,16 +94,30 @@ async def _complete(
     """Never raises: a list that can't be made is empty, and the command then says why."""
     try:
         found = await _candidates(interaction, typed, pinned)
-        if writable and any(m.scope.kind is SubjectKind.SERVER for m in found):
-            place, person = place_and_person(interaction)
-            config = await engine_of(interaction).config.get(place)
-            if not (person.manages or config.member_access):
-                found = [m for m in found if m.scope.kind is not SubjectKind.SERVER]
+        servers = any(m.scope.kind is SubjectKind.SERVER for m in found)
+        if writable and servers and not await _writes_server(interaction):
+            found = [m for m in found if m.scope.kind is not SubjectKind.SERVER]
     except KeepsakeError as error:
         log.warning("no choices: %s", error)
         return []
     name = name_of(interaction)
     return [app_commands.Choice(name=choice_label(m, name), value=str(m.id)) for m in found[:CHOICES]]
+
+
+async def _deleted(interaction: discord.Interaction, typed: str) -> list[app_commands.Choice[str]]:
+    memory_id = parse_handle(typed)
+    if memory_id is None:
+        return []
+    place, person = place_and_person(interaction)
+    try:
+        entries = await engine_of(interaction).facts.history(person, place, memory_id)
+    except KeepsakeError as error:
+        log.warning("no choices: %s", error)
+        return []
+    last = entries[0].before if entries and entries[0].after is None else None
+    if last is None:
+        return []
+    return [app_commands.Choice(name=deleted_label(last, name_of(interaction)), value=str(memory_id))]
 
 
 async def _candidates(interaction: discord.Interaction, typed: str, pinned: bool | None) -> list[Memory]:

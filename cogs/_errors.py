@@ -15,6 +15,8 @@ import aiohttp
 import discord
 from discord import app_commands
 
+from cogs._render import escape
+from cogs.views.pages import cut
 from memory.errors import KeepsakeError, ModelError, StoreError
 from memory.ports import DeliveryError
 
@@ -103,13 +105,19 @@ def is_late(error: BaseException) -> bool:
     return isinstance(error, discord.HTTPException) and error.code in _LATE
 
 
-def sentence(error: BaseException) -> str | None:
-    """What a person is told of it; None for what nobody foresaw."""
+def known(error: KeepsakeError) -> str:
+    """What a person is told of an error of ours, as it may be shown."""
+    said = escape(_ended(str(error)))
     if isinstance(error, StoreError):
-        return f"{_ended(str(error))} Nothing was changed; please try again in a moment."
+        return f"{said} Nothing was changed; please try again in a moment."
+    again = isinstance(error, ModelError) and error.again
+    return f"{said} You can try again." if again else said
+
+
+def sentence(error: BaseException) -> str | None:
+    """What a person is told of it, as it may be shown; None for what nobody foresaw."""
     if isinstance(error, KeepsakeError):
-        again = isinstance(error, ModelError) and error.again
-        return f"{_ended(str(error))} You can try again." if again else _ended(str(error))
+        return known(error)
     if isinstance(error, DeliveryError | discord.Forbidden):
         return (
             "Discord does not let me post that here. Nothing was lost; check my permissions in this channel."
@@ -133,7 +141,8 @@ def _command_sentence(error: app_commands.AppCommandError) -> str | None:
     if isinstance(error, app_commands.CommandOnCooldown):
         return f"Please wait {error.retry_after:.0f} seconds, then try again."
     if isinstance(error, app_commands.TransformerError):
-        return f"I can't read “{str(error.value)[:80]}” there. Nothing was changed; pick one from the list."
+        typed = escape(cut(" ".join(str(error.value).split()), 80))
+        return f"I can't read “{typed}” there. Nothing was changed; pick one from the list."
     if isinstance(error, app_commands.CommandNotFound | app_commands.CommandSignatureMismatch):
         return "That command has changed. Please reload Discord (Ctrl+R) and try again."
     if isinstance(error, app_commands.CheckFailure):

@@ -12,25 +12,20 @@ from typing import Any
 
 import discord
 
-from cogs import _errors, _render, engine_of
+from cogs import _errors, engine_of
 from cogs._entries import name_of
 from cogs._inbound import place_and_person
 from cogs.views import notices
-from cogs.views.entry_text import plain
+from cogs.views.entry_text import private_words
 from cogs.views.modals import OwnView
 from memory.errors import KeepsakeError
-from memory.facts.outcomes import Outcome
+from memory.facts.outcomes import Outcome, OutcomeKind
 from memory.ports import NoticeView
 from memory.types import Notice, Person, Place, SubjectKind
 
 log = logging.getLogger(__name__)
 
 QUIET = discord.AllowedMentions.none()
-
-
-def words(interaction: discord.Interaction, outcome: Outcome) -> str:
-    """The outcome's line, as it may be shown: members by name, everything else as plain text."""
-    return plain(outcome.line(), name_of(interaction))
 
 
 Act = Callable[[Person, Place], Awaitable[Outcome]]
@@ -43,33 +38,37 @@ async def carry_out(interaction: discord.Interaction, act: Act, again: OwnView |
     ``again``: buttons to try once more, shown when nothing could be written, whatever the reason.
     """
     await interaction.response.defer(ephemeral=interaction.guild_id is not None, thinking=True)
+    await write(interaction, act, again)
+
+
+async def write(interaction: discord.Interaction, act: Act, again: OwnView | None = None) -> None:
+    """Write, and answer an interaction that was acknowledged before with what became of it."""
     place, person = place_and_person(interaction)
     try:
         outcome = await act(person, place)
     except KeepsakeError as error:
         log.warning("a write failed: %s", error)
-        await _line(interaction, _render.escape(_errors.sentence(error) or str(error)), again)
+        await _line(interaction, _errors.known(error), again)
         return
     await show(interaction, outcome, again)
 
 
 async def show(interaction: discord.Interaction, outcome: Outcome, again: OwnView | None = None) -> None:
-    """Answer a (deferred) command with what became of its write.
+    """Answer a (deferred) command with what became of its write. Only who asked sees the answer.
 
     A personal write: its confirmation. A server's: a line for who asked, and the confirmation for everybody
     there. A refusal: a line for who asked, with ``again``, the buttons to try once more.
     """
     view = await _view_of(interaction, outcome.notice) if outcome.wrote else None
     if view is None or outcome.notice is None or _for_all(interaction, view):
-        await _line(interaction, words(interaction, outcome), None if outcome.wrote else again)
+        said = private_words(outcome, name_of(interaction))
+        await _line(interaction, said, None if outcome.wrote else again)
         await publish(interaction, outcome)
         return
-    message = await interaction.edit_original_response(
-        content=None,
-        embed=notices.embed(view, name_of(interaction)),
-        view=notices.buttons(view),
-        allowed_mentions=QUIET,
-    )
+    form = notices.form(view, name_of(interaction), private=True)
+    if outcome.kind is OutcomeKind.UNDONE:
+        form |= {"content": private_words(outcome, name_of(interaction)), "embed": None}
+    message = await interaction.edit_original_response(**form)
     await _posted(interaction, outcome.notice, message.id)
     if outcome.redraw is not None:
         await notices.redraw(interaction.client, outcome.redraw)
@@ -84,20 +83,15 @@ async def publish(interaction: discord.Interaction, outcome: Outcome, shown_in: 
         await notices.redraw(interaction.client, outcome.redraw)
     if outcome.notice is None or not outcome.wrote:
         return
+    view = await _view_of(interaction, outcome.notice)
     try:
-        view = await _view_of(interaction, outcome.notice)
         if view is not None and _for_all(interaction, view):
-            message = await interaction.followup.send(
-                embed=notices.embed(view, name_of(interaction)),
-                view=notices.buttons(view),
-                allowed_mentions=QUIET,
-                ephemeral=False,
-                wait=True,
-            )
+            form = {k: v for k, v in notices.form(view, name_of(interaction)).items() if v is not None}
+            message = await interaction.followup.send(**form, ephemeral=False, wait=True)
             await _posted(interaction, outcome.notice, message.id)
         elif shown_in is not None:
             await _posted(interaction, outcome.notice, shown_in)
-    except (KeepsakeError, discord.HTTPException) as error:
+    except discord.HTTPException as error:
         log.warning("a confirmation was not shown: %s", type(error).__name__)
 
 
@@ -109,10 +103,15 @@ async def _line(interaction: discord.Interaction, line: str, again: OwnView | No
 
 
 async def _view_of(interaction: discord.Interaction, notice: Notice | None) -> NoticeView | None:
+    """What a confirmation shows; None when it can't be read: the write is safe, and its line is shown."""
     if notice is None:
         return None
     place, _ = place_and_person(interaction)
-    return await engine_of(interaction).notice_view(notice.id, place)
+    try:
+        return await engine_of(interaction).notice_view(notice.id, place)
+    except KeepsakeError as error:
+        log.warning("notice %s could not be read: %s", notice.id, error)
+        return None
 
 
 async def _posted(interaction: discord.Interaction, notice: Notice, message_id: int) -> None:

@@ -11,6 +11,8 @@ from collections.abc import Callable
 
 import discord
 
+from cogs.views.pages import cut, units
+from memory.facts.outcomes import handle
 from memory.ports import NoticeView
 from memory.types import GLOBAL, JournalEntry, Op, Proposal, ProposalState, Scope, Source, SubjectKind
 
@@ -23,11 +25,14 @@ WAITING = discord.Colour(0x5865F2)
 SHOWN = 1_500
 """Characters of one text that a notice shows; a whole entry of the default length fits three times."""
 
+MESSAGE_UNITS, FIELD_UNITS, DESCRIPTION_UNITS = 2_000, 1_024, 4_000
+"""Most of a message, of an embed's field and of its description (Discord: 2,000, 1,024, 4,096 characters)."""
+
 NameOf = Callable[[int], str]
 """A member's present name by id."""
 
 _MENTION = re.compile(r"<@!?(\d{1,20})>")
-_SIGNS = re.compile(r"([\\*_~|`>#\[\]()<@:])")
+_SIGNS = re.compile(r"([\\*_~|`>#\[\]()<@]|:(?=\S))")
 _LIST = re.compile(r"^(\s*)([-+])", re.MULTILINE)
 _HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -45,6 +50,15 @@ _DECIDED = {
     ProposalState.EXPIRED: ("Nobody decided in time", GREY),
 }
 _ASKED = {Op.ADD: "Save this?", Op.UPDATE: "Update this?", Op.DELETE: "Delete this?"}
+_UNDID = {
+    Op.ADD: "Undone: back again",
+    Op.UPDATE: "Undone: as it was before",
+    Op.DELETE: "Undone: deleted again",
+    Op.PIN: "Undone: pinned again",
+    Op.UNPIN: "Undone: no longer pinned",
+    Op.WIDEN: "Undone: used in DMs only again",
+}
+"""Titles of a write that took another one back, by what it did itself."""
 
 
 def a_member(user_id: int) -> str:
@@ -103,22 +117,37 @@ def has_hidden_text(view: NoticeView) -> bool:
     return waiting and proposal is not None and proposal.op is not Op.ADD and view.memory is not None
 
 
-def notice_embed(view: NoticeView, name_of: NameOf = a_member, *, note: str = "") -> discord.Embed:
+def notice_embed(
+    view: NoticeView, name_of: NameOf = a_member, *, note: str = "", private: bool = False
+) -> discord.Embed:
     """A confirmation: what, scope, persona, source. ``note`` follows its title, such as “undone by Ana”.
 
-    Never shows a text that was replaced or deleted, nor one that a member has changed in private since.
+    Never shows a text that was replaced or deleted, nor one that a member has changed in private since; but
+    when it is ``private``, seen by nobody but the entry's owner, the deleted and the present text are shown.
     """
     scope = _scope(view)
+    whom = _whom(view, name_of)
 
     def name(user_id: int) -> str:
-        known = scope is not None and scope.kind is SubjectKind.USER and scope.subject_id == user_id
-        if known and view.subject_name:
-            return view.subject_name
+        if scope is not None and scope.kind is SubjectKind.USER and scope.subject_id == user_id:
+            return whom
         return view.names.get(user_id) or name_of(user_id)
 
+    if private and scope is not None and scope.kind is SubjectKind.USER:
+        about = _about(view, "you")
+    else:
+        about = _about(view, whom)
     if view.proposal is not None:
-        return _proposal_embed(view, view.proposal, name, note)
-    return _entry_embed(view, name, note)
+        return _proposal_embed(view.proposal, name, note, about, whom)
+    return _entry_embed(view, name, note, about, private=private)
+
+
+def _whom(view: NoticeView, name_of: NameOf) -> str:
+    """The member or the server that a confirmation is about, by the best name that is known."""
+    scope, known = _scope(view), view.subject_name
+    if scope is None or scope.kind is SubjectKind.SERVER or known not in ("", a_member(scope.subject_id)):
+        return known
+    return name_of(scope.subject_id)
 
 
 def changed_embed(view: NoticeView, name_of: NameOf = a_member) -> discord.Embed:
@@ -135,64 +164,102 @@ def changed_embed(view: NoticeView, name_of: NameOf = a_member) -> discord.Embed
         before = view.memory.text if view.memory else ""
         after = view.proposal.text if view.proposal and view.proposal.op is Op.UPDATE else ""
     embed = discord.Embed(title="What changed", colour=GREY)
-    embed.add_field(name="Before", value=quote(before, name, limit=450), inline=False)
-    embed.add_field(
-        name="After", value=quote(after, name, limit=450) if after else "*(deleted)*", inline=False
-    )
+    told = quote(after, name) if after else "*(deleted)*"
+    embed.add_field(name="Before", value=cut(quote(before, name), FIELD_UNITS), inline=False)
+    embed.add_field(name="After", value=cut(told, FIELD_UNITS), inline=False)
     return embed
 
 
-def _entry_embed(view: NoticeView, name: NameOf, note: str) -> discord.Embed:
+def _entry_embed(view: NoticeView, name: NameOf, note: str, about: str, *, private: bool) -> discord.Embed:
     entry = view.entry
     if entry is None:
         return discord.Embed(title="This is no longer stored.", colour=GREY)
     title, colour = _DONE[entry.op]
-    undone = is_undone(view)
-    if undone:
+    if entry.undoes is not None:
+        title = _UNDID[entry.op]
+    if is_undone(view):
         colour, note = GREY, note or "undone"
-    return _embed(_titled(title, note), colour, _entry_text(view, entry, name), _about(view), entry.source)
+    text = _entry_text(view, entry, name, private=private)
+    return _embed(_titled(title, note), colour, text, about, entry.source)
 
 
-def _entry_text(view: NoticeView, entry: JournalEntry, name: NameOf) -> str:
+def _entry_text(view: NoticeView, entry: JournalEntry, name: NameOf, *, private: bool) -> str:
     undone = is_undone(view)
     if entry.op is Op.DELETE:
-        return "> *(back as it was)*" if undone else "> *(its text is not shown)*"
+        if undone:
+            return "> *(back as it was)*"
+        if private and entry.before is not None:
+            return quote(entry.before.text, name, strike=True)
+        return _NOT_SHOWN
     if entry.after is None or (view.memory is None and not undone):
         return "> *(deleted since)*"
     now = entry.after.text if view.memory is None or undone else view.memory.text
     if now == entry.after.text:
         return quote(now, name, strike=undone)
-    if entry.scope.kind is SubjectKind.USER:
+    if entry.scope.kind is SubjectKind.USER and not private:
         return "> *(changed since)*"
     return quote(now, name)
 
 
-def _proposal_embed(view: NoticeView, proposal: Proposal, name: NameOf, note: str) -> discord.Embed:
+_NOT_SHOWN = "> *(its text is not shown)*"
+
+
+def _proposal_embed(proposal: Proposal, name: NameOf, note: str, about: str, whom: str) -> discord.Embed:
     title, colour = _DECIDED.get(proposal.state, (_ASKED[proposal.op], WAITING))
     gone = proposal.state in (ProposalState.DISCARDED, ProposalState.EXPIRED)
     deletes = proposal.op is Op.DELETE
-    text = "> *(its text is not shown)*" if deletes else quote(proposal.text, name, strike=gone)
+    text = _NOT_SHOWN if deletes else quote(proposal.text, name, strike=gone)
     if proposal.state is ProposalState.WAITING:
         if proposal.scope.kind is SubjectKind.USER:
-            text += f"\nWaits for {escape(view.subject_name) or 'that member'}. Nobody else can decide."
+            text += f"\nWaits for {escape(whom)}. Nobody else can decide."
         else:
             text += "\nWaits for somebody who may write this server's memories."
-    return _embed(_titled(title, note), colour, text, _about(view), proposal.source)
+    return _embed(_titled(title, note), colour, text, about, proposal.source)
 
 
-def _about(view: NoticeView) -> str:
+def _about(view: NoticeView, whom: str) -> str:
+    """The small line: the handle, whom it is about, for which personas."""
     scope = _scope(view)
     if scope is None:
         return ""
     memory = view.memory if view.memory is not None else (view.entry.after if view.entry else None)
-    words = scope_words(scope, view.subject_name, dm_only=memory is not None and memory.dm_only)
+    words = scope_words(scope, whom, dm_only=memory is not None and memory.dm_only)
+    record = view.entry or view.proposal
+    if record is not None and record.memory_id is not None:
+        words = f"{handle(record.memory_id)} · {words}"
     return f"{words} · pinned" if memory is not None and memory.pinned and not is_undone(view) else words
 
 
 def _embed(title: str, colour: discord.Colour, text: str, about: str, source: Source | None) -> discord.Embed:
     link = jump(source)
     small = " · ".join(part for part in (about, f"[source]({link})" if link else "") if part)
+    text = cut(text, DESCRIPTION_UNITS - units(small))
     return discord.Embed(title=title, colour=colour, description=f"{text}\n\n-# {small}" if small else text)
+
+
+def refresh_embed(name: str) -> discord.Embed:
+    """The marker of a fresh start."""
+    return discord.Embed(
+        title="Fresh start",
+        description=(
+            "I no longer use what was said above this line. Saved memories stay."
+            f"\n-# by {escape(name)} · Restore, or deleting this message, undoes it"
+        ),
+        colour=WAITING,
+    )
+
+
+def restored_embed(name: str) -> discord.Embed:
+    return discord.Embed(
+        title="Fresh start undone",
+        description=f"I use what was said above this line again.\n-# restored by {escape(name)}",
+        colour=GREY,
+    )
+
+
+def as_text(embed: discord.Embed) -> str:
+    """The words of an embed, for a channel where we may not embed."""
+    return cut(f"**{embed.title}**\n{embed.description}", MESSAGE_UNITS)
 
 
 def _scope(view: NoticeView) -> Scope | None:

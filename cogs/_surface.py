@@ -14,7 +14,7 @@ import discord
 from discord.ext import commands
 
 from cogs import _render, engine_of
-from cogs._delivery import QUIET, TROUBLE, Budget, DiscordReply, Speakable, part_nonce, post
+from cogs._delivery import TROUBLE, Budget, DiscordReply, Speakable, part_nonce, post
 from cogs._inbound import REPORT_SIGN, incoming, is_notice, is_report, with_files
 from cogs.views import notices
 from memory.ports import Failure, NoticeView, Posted, Reply
@@ -123,12 +123,11 @@ class DiscordSurface:
             channel = await self._find(place)
             if channel is None:
                 return None
-            embed, buttons = notices.embed(view, self._names(place)), notices.buttons(view)
+            form = notices.form(view, self._names(place), embeds=notices.may_embed(channel))
             nonce = part_nonce("ksn", view.notice.id)
-            if _may_embed(channel):
-                message = await post(channel, embed=embed, view=buttons, nonce=nonce)
-            else:
-                message = await post(channel, _plain(embed), view=buttons, nonce=nonce)
+            message = await post(
+                channel, form["content"], embed=form["embed"], view=form["view"], nonce=nonce
+            )
         except TROUBLE as error:
             log.warning("a notice could not be posted: %s", error, extra={"notice": view.notice.id})
             return None
@@ -142,11 +141,8 @@ class DiscordSurface:
             if channel is None:
                 return
             message = channel.get_partial_message(view.notice.message_id)
-            embed, buttons = notices.embed(view, self._names(place)), notices.buttons(view)
-            if _may_embed(channel):
-                await message.edit(embed=embed, view=buttons, allowed_mentions=QUIET)
-            else:
-                await message.edit(content=_plain(embed), view=buttons, allowed_mentions=QUIET)
+            form = notices.form(view, self._names(place), embeds=notices.may_embed(channel))
+            await message.edit(**form)
         except TROUBLE as error:
             log.info("a notice could not be drawn again: %s", type(error).__name__)
 
@@ -245,18 +241,3 @@ def _unread_as_files(said: Incoming) -> Incoming:
 
 def _is_text(kind: AttachmentKind) -> bool:
     return kind is AttachmentKind.TEXT
-
-
-def _may_embed(channel: Speakable) -> bool:
-    if isinstance(channel, discord.DMChannel):
-        return True
-    me = channel.guild.me
-    try:
-        return me is None or channel.permissions_for(me).embed_links
-    except discord.ClientException:
-        return True
-
-
-def _plain(embed: discord.Embed) -> str:
-    """The words of an embed, for a channel where we may not embed."""
-    return f"**{embed.title}**\n{embed.description}"[:2_000]

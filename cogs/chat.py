@@ -13,7 +13,7 @@ import discord
 from discord import app_commands
 from discord.ext import commands
 
-from cogs import _errors, engine_of
+from cogs import _errors, _render, engine_of
 from cogs._admission import Ignore, Refuse, Run, admit, called, hear, missing_here
 from cogs._delivery import QUIET, TROUBLE
 from cogs._inbound import incoming, place_and_person, place_of, with_files
@@ -67,7 +67,7 @@ class Chat(commands.Cog):
             log.error("a message could not be stored: %s", error, extra={"channel": said.place.channel_id})
             channel = self._bot.get_channel(said.place.channel_id)
             if call and isinstance(channel, discord.abc.Messageable):
-                line = f"-# {_errors.sentence(error) or error}"
+                line = f"-# {_errors.known(error)}"
                 with contextlib.suppress(*TROUBLE):
                     await channel.send(line[:2_000], allowed_mentions=QUIET)
 
@@ -108,7 +108,7 @@ class Chat(commands.Cog):
         place, person = place_and_person(interaction)
         await engine_of(self._bot).refresh(place, person, marker.id)
         await interaction.edit_original_response(
-            embed=notices.refresh_embed(person.name),
+            embed=_render.refresh_embed(person.name),
             view=notices.one(notices.RestoreButton(marker.id)),
             allowed_mentions=QUIET,
         )

@@ -101,7 +101,8 @@ def ledger_words(ledger: Ledger) -> str:
         (
             f"**Model** {_render.escape(cut(ledger.model, 80))} · **tokenizer** {ledger.encoding}{about}",
             f"**Limit** {ledger.context_window:,} tokens · **kept for reply and tools** {kept:,}",
-            f"**Used** {ledger.used:,} of {ledger.budget:,} ({share:.0f} %) · **strategy** {ledger.strategy}",
+            f"**Used** {ledger.used:,} of the other {ledger.budget:,} ({share:.0f} %)"
+            f" · **strategy** {ledger.strategy}",
         )
     )
 
@@ -116,7 +117,7 @@ def reasons(ledger: Ledger) -> str:
             "its summary is given instead" if entry.status is Status.SUMMARISED else "no room"
         )
         sums = counted.setdefault((entry.block.kind.value, why), [0, 0])
-        sums[0] += 1
+        sums[0] += entry.block.entries
         sums[1] += entry.block.tokens
     ranked = sorted(counted.items(), key=lambda item: -item[1][1])
     lines = [

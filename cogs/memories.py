@@ -15,14 +15,16 @@ from cogs._entries import (
     complete_readable,
     complete_writable,
     find_entry,
+    may_not_write,
     name_of,
 )
 from cogs._errors import whisper
 from cogs._inbound import place_and_person
 from cogs._outcomes import QUIET
 from cogs.views.asking import Confirm, Draft, TryAgain, keep
-from cogs.views.entry_text import handle, history_text, parse_handle, quoted
+from cogs.views.entry_text import PRIVATE_UNITS, handle, history_text, parse_handle, quoted
 from cogs.views.listings import PersonalListing, SearchListing, ServerListing
+from cogs.views.pages import cut
 from cogs.views.panel import SleepingPanel
 from cogs.views.panels import open_panel
 from memory.types import DEFAULT_LINEAGE, GLOBAL, Memory, Scope
@@ -121,8 +123,9 @@ class Memories(commands.Cog):
     @app_commands.autocomplete(entry=complete_writable)
     async def edit(self, interaction: discord.Interaction, entry: str) -> None:
         found = await find_entry(interaction, entry)
-        if found is None:
-            await whisper(interaction, NOT_THERE)
+        refused = NOT_THERE if found is None else await may_not_write(interaction, found.scope)
+        if found is None or refused:
+            await whisper(interaction, refused)
             return
         limit = engine_of(interaction).settings.max_memory_length
         draft = Draft(found.text, found.scope, memory_id=found.id, version=found.version)
@@ -133,8 +136,9 @@ class Memories(commands.Cog):
     @app_commands.autocomplete(entry=complete_writable)
     async def delete(self, interaction: discord.Interaction, entry: str) -> None:
         found = await find_entry(interaction, entry)
-        if found is None:
-            await whisper(interaction, NOT_THERE)
+        refused = NOT_THERE if found is None else await may_not_write(interaction, found.scope)
+        if found is None or refused:
+            await whisper(interaction, refused)
         elif found.pinned:
             await _ask_to_delete(interaction, found)
         else:
@@ -178,7 +182,7 @@ async def _ask_to_delete(interaction: discord.Interaction, memory: Memory) -> No
         await _delete_asked(pressed, memory)
 
     view = Confirm(interaction.user.id, "Delete it", "Keep it", go)
-    words = quoted(memory.text, name_of(interaction))
+    words = cut(quoted(memory.text, name_of(interaction)), PRIVATE_UNITS)
     await interaction.response.send_message(
         f"{handle(memory.id)} is pinned:\n{words}\nDelete it all the same?",
         view=view,
@@ -190,10 +194,8 @@ async def _ask_to_delete(interaction: discord.Interaction, memory: Memory) -> No
 
 async def _delete_asked(interaction: discord.Interaction, memory: Memory) -> None:
     """Delete what was shown. Something that was changed since is not what was meant."""
-    place, person = place_and_person(interaction)
     facts = engine_of(interaction).facts
-    outcome = await facts.delete(person, place, memory.id, expected_version=memory.version)
-    await _outcomes.show(interaction, outcome)
+    await _outcomes.write(interaction, lambda who, where: facts.delete(who, where, memory.id, memory.version))
 
 
 async def _delete(interaction: discord.Interaction, memory: Memory) -> None:

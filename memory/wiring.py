@@ -52,7 +52,7 @@ async def build(
     clock = clock or WallClock()
     store = store or await Store.open(settings.database_url)
     try:
-        model = model or await llm.build(_llm(settings), clock)
+        model = model or await open_model(settings, clock)
         tokenizer, _ = await asyncio.to_thread(tokenizers.load, model.info.name)
     except BaseException:
         await store.close()
@@ -77,6 +77,11 @@ async def build(
         preparer=Preparer(store, settings, config, tokenizer, DEFAULT_LINEAGE),
     )
     return Engine(rooms, _running(MemoryTools(facts), stage))
+
+
+async def open_model(settings: Settings, clock: Clock | None = None) -> Model:
+    """The model that the settings name, or the offline responder."""
+    return await llm.build(_llm(settings), clock or WallClock())
 
 
 def _llm(settings: Settings) -> llm.LlmConfig:

@@ -63,7 +63,7 @@ VARIABLE = re.compile(
 # What a document may tell a person to run: pattern → the words that may stand there.
 COMMANDS = {
     r"python3? run\.py ([a-z]+)": frozenset(run.COMMANDS),
-    r"python3? run\.py bench ([a-z]+)": frozenset({"assembly", "turn", "soak", "drive"}),
+    r"python3? run\.py bench ([a-z]+)": frozenset({"assembly", "turn", "soak", "prefix", "saves"}),
 }
 
 

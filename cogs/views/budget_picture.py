@@ -15,16 +15,29 @@ from PIL import Image, ImageDraw, ImageFont
 
 from memory.prompt.ledger import Kind, Ledger, Status
 
-WIDTH = 1_000
-SCALE = 2
-"""Drawn at twice the size, so that it is sharp on dense screens."""
+WIDTH = 540
+"""Pixels as Discord shows it: a picture inside a message's box is about that wide."""
+
+SCALE = 3
+"""Drawn at three times the size, so that it is sharp on dense screens."""
+
+TYPE = 16
+"""The only size of its letters, in pixels as shown: no smaller than the message's own words."""
 
 LEAST_PIXELS = 4
 """A part that is there is never too thin to be seen."""
 
-_GROUND, _CARD = (30, 31, 34), (43, 45, 49)
+_CARD = (43, 45, 49)
 _TEXT, _DIM, _FREE, _LINE = (242, 243, 245), (181, 186, 193), (64, 66, 73), (30, 31, 34)
 _HATCH, _LENS = (128, 132, 142), (54, 57, 63)
+
+
+class Columns:
+    """Where the columns of the legend stand: numbers by their right edge, words by their left."""
+
+    number, name, left_out = 56, 66, 240
+    tokens, share = WIDTH - 92, WIDTH - 16
+
 
 Colour = tuple[int, int, int]
 
@@ -63,7 +76,7 @@ def parts(ledger: Ledger) -> list[Part]:
     inside: dict[Kind, int] = {}
     outside: dict[Kind, int] = {}
     for entry in ledger.entries:
-        kind, count = entry.block.kind, 0 if entry.block.heading else 1
+        kind, count = entry.block.kind, 0 if entry.block.heading else entry.block.entries
         if entry.status is Status.INCLUDED:
             tokens[kind] = tokens.get(kind, 0) + entry.block.tokens
             inside[kind] = inside.get(kind, 0) + count
@@ -95,9 +108,12 @@ def draw(ledger: Ledger) -> bytes:
 
 
 class _Picture:
-    """The layout: a title, the whole window as a thin bar, the prompt in it as a thick one, a legend."""
+    """The layout: the whole window as a thin bar, the prompt in it as a thick one, a legend with its heads.
 
-    margin, thin_top, thin_height, thick_top, thick_height, row = 32, 116, 22, 176, 56, 34
+    What stands above it in the message (the model, the limit, the strategy) is not said again.
+    """
+
+    margin, thin_top, thin_height, thick_top, thick_height, row = 16, 40, 16, 100, 40, 26
 
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
@@ -107,12 +123,10 @@ class _Picture:
         self.numbers = {part.kind: number for number, part in enumerate(self.inside, start=1)}
         self.free = max(0, ledger.budget - ledger.used)
         self.kept = max(0, ledger.context_window - ledger.budget)
-        self.legend_top = self.thick_top + self.thick_height + 28
-        height = self.legend_top + (len(self.parts) + 2) * self.row + 24
-        self.image = Image.new("RGB", (WIDTH * SCALE, height * SCALE), _GROUND)
+        self.legend_top = self.thick_top + self.thick_height + 12
+        height = self.legend_top + (len(self.parts) + 3) * self.row + 12
+        self.image = Image.new("RGB", (WIDTH * SCALE, height * SCALE), _CARD)
         self.pen = ImageDraw.Draw(self.image)
-        self.pen.rounded_rectangle(self._box(8, 8, WIDTH - 8, height - 8), 14 * SCALE, fill=_CARD)
-        self._title()
         self._bars()
         self._legend()
 
@@ -121,17 +135,6 @@ class _Picture:
         self.image.save(out, "PNG", compress_level=6)
         return out.getvalue()
 
-    def _title(self) -> None:
-        ledger = self.ledger
-        about = "about " if ledger.approximate else ""
-        share = 100 * ledger.used / ledger.budget if ledger.budget > 0 else 0
-        self._write(self.margin, 60, f"{about}{ledger.used:,} of {ledger.budget:,} tokens", 28, _TEXT)
-        self._write(WIDTH - self.margin, 60, f"{share:.0f} % of the budget", 20, _DIM, right=True)
-        note = (
-            f"{_plain(ledger.model)} · window {ledger.context_window:,} · strategy {_plain(ledger.strategy)}"
-        )
-        self._write(self.margin, 92, note, 18, _DIM)
-
     def _bars(self) -> None:
         """The thin bar shows how much of the window is used; the thick one enlarges that part."""
         left, room = self.margin * SCALE, (WIDTH - 2 * self.margin) * SCALE
@@ -139,10 +142,12 @@ class _Picture:
         used, free, kept = widths([sum(tokens), self.free, self.kept], room)
         thin_end = (self.thin_top + self.thin_height) * SCALE
         thick_top = self.thick_top * SCALE
+        self._write(self.margin, self.thin_top - 10, "The model's whole limit", _DIM)
         self.pen.polygon(
             ((left, thin_end), (left + used, thin_end), (left + room, thick_top), (left, thick_top)),
             fill=_LENS,
         )
+        self._write(self.margin + 8, self.thick_top - 12, "The used part of it, enlarged", _DIM)
         self._colours(left, widths(tokens, used), self.thin_top, self.thin_height, labels=False)
         self._fill(left + used, free, self.thin_top, self.thin_height, _FREE)
         self._hatch(left + used + free, kept, self.thin_top, self.thin_height)
@@ -158,8 +163,8 @@ class _Picture:
             x += width
 
     def _label(self, x: int, width: int, part: Part) -> None:
-        font, label = self._font(18 * SCALE), str(self.numbers[part.kind])
-        if self.pen.textlength(label, font=font) + 6 * SCALE > width:
+        font, label = self._font(TYPE * SCALE), str(self.numbers[part.kind])
+        if self.pen.textlength(label, font=font) + 4 * SCALE > width:
             return
         ink = (20, 20, 22) if _is_light(COLOURS[part.kind]) else (255, 255, 255)
         middle = (self.thick_top + self.thick_height / 2) * SCALE
@@ -175,64 +180,64 @@ class _Picture:
             return
         tile = Image.new("RGB", (width, tall), _CARD)
         pen = ImageDraw.Draw(tile)
-        for offset in range(-tall, width, 7 * SCALE):
-            pen.line((offset, tall, offset + tall, 0), fill=_HATCH, width=2 * SCALE)
+        for offset in range(-tall, width, 5 * SCALE):
+            pen.line((offset, tall, offset + tall, 0), fill=_HATCH, width=SCALE)
         pen.rectangle((0, 0, width - 1, tall - 1), outline=_HATCH, width=SCALE)
         self.image.paste(tile, (x, top * SCALE))
 
     def _legend(self) -> None:
         y = self.legend_top
+        tokens = "tokens, about" if self.ledger.approximate else "tokens"
+        self._write(Columns.tokens, y + 18, tokens, _DIM, right=True)
+        self._write(Columns.share, y + 18, "of limit", _DIM, right=True)
+        y += self.row
         for part in self.parts:
             number = self.numbers.get(part.kind)
-            box = self._box(self.margin, y + 3, self.margin + 18, y + 21)
             if number:
-                self.pen.rounded_rectangle(box, 4 * SCALE, fill=COLOURS[part.kind])
+                self.pen.rounded_rectangle(self._swatch(y), 3 * SCALE, fill=COLOURS[part.kind])
             else:
-                self.pen.rounded_rectangle(box, 4 * SCALE, outline=_HATCH, width=SCALE)
-            self._row(y, str(number or ""), part.kind.value.capitalize(), _detail(part), part.tokens)
+                self.pen.rounded_rectangle(self._swatch(y), 3 * SCALE, outline=_HATCH, width=SCALE)
+            self._row(y, str(number or ""), part.kind.value.capitalize(), part.tokens, _left_out(part))
             y += self.row
-        free = self._box(self.margin, y + 3, self.margin + 18, y + 21)
-        self.pen.rounded_rectangle(free, 4 * SCALE, fill=_FREE)
-        self._row(y, "", "Free", "", self.free)
+        self.pen.rounded_rectangle(self._swatch(y), 3 * SCALE, fill=_FREE)
+        self._row(y, "", "Free", self.free)
         y += self.row
-        self._hatch(self.margin * SCALE, 18 * SCALE, y + 3, 18)
-        self._row(y, "", "Kept for reply and tools", "", self.kept)
+        self._hatch(self.margin * SCALE, 15 * SCALE, y + 5, 15)
+        self._row(y, "", "Kept for reply and tools", self.kept)
 
-    def _row(self, y: int, number: str, name: str, detail: str, tokens: int) -> None:
-        line, left, right = y + 20, self.margin, WIDTH - self.margin
-        self._write(left + 52, line, number, 20, _DIM, right=True)
-        self._write(left + 66, line, name, 20, _TEXT)
-        self._write(left + 360, line, detail, 18, _DIM)
-        share = 100 * tokens / max(1, self.ledger.context_window)
-        self._write(right - 100, line, f"{tokens:,}", 20, _TEXT, right=True)
-        self._write(right, line, f"{share:.1f} %", 18, _DIM, right=True)
+    def _row(self, y: int, number: str, name: str, tokens: int, detail: str = "") -> None:
+        line = y + 18
+        self._write(Columns.number, line, number, _DIM, right=True)
+        self._write(Columns.name, line, name, _TEXT)
+        self._write(Columns.left_out, line, detail, _DIM)
+        self._write(Columns.tokens, line, f"{tokens:,}", _TEXT, right=True)
+        self._write(Columns.share, line, share(tokens, self.ledger.context_window), _DIM, right=True)
 
-    def _write(self, x: float, y: float, text: str, size: int, ink: Colour, *, right: bool = False) -> None:
+    def _write(self, x: float, y: float, text: str, ink: Colour, *, right: bool = False) -> None:
         """Write with the letters standing on ``y``."""
         anchor = "rs" if right else "ls"
-        self.pen.text((x * SCALE, y * SCALE), text, font=self._font(size * SCALE), fill=ink, anchor=anchor)
+        self.pen.text((x * SCALE, y * SCALE), text, font=self._font(TYPE * SCALE), fill=ink, anchor=anchor)
 
     def _font(self, size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
         if size not in self._fonts:
             self._fonts[size] = ImageFont.load_default(size)
         return self._fonts[size]
 
-    def _box(self, left: int, top: int, right: int, bottom: int) -> tuple[int, int, int, int]:
-        return left * SCALE, top * SCALE, right * SCALE, bottom * SCALE
+    def _swatch(self, y: int) -> tuple[int, int, int, int]:
+        left, top, size = self.margin * SCALE, (y + 5) * SCALE, 15 * SCALE
+        return left, top, left + size, top + size
 
 
-def _detail(part: Part) -> str:
-    words = [f"{part.blocks:,} {'part' if part.blocks == 1 else 'parts'}"] if part.blocks else []
-    if part.left_out:
-        words.append(f"{part.left_out:,} left out")
-    return ", ".join(words)
+def share(tokens: int, whole: int) -> str:
+    """Per cent of the whole; what is there is never rounded to nothing."""
+    percent = 100 * tokens / max(1, whole)
+    return "< 0.1 %" if tokens and percent < 0.1 else f"{percent:.1f} %"
+
+
+def _left_out(part: Part) -> str:
+    return f"{part.left_out:,} left out" if part.left_out else ""
 
 
 def _is_light(colour: Colour) -> bool:
     red, green, blue = colour
     return 0.299 * red + 0.587 * green + 0.114 * blue > 140
-
-
-def _plain(text: str) -> str:
-    """What the bundled font can show of a name."""
-    return "".join(c if " " <= c <= "~" else "?" for c in text)[:48]

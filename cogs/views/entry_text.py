@@ -9,6 +9,8 @@ from datetime import datetime, timedelta
 from cogs import _render
 from cogs._render import NameOf
 from cogs.views.pages import ENTRY_UNITS, cut, units
+from memory.facts.outcomes import Outcome, OutcomeKind
+from memory.facts.outcomes import handle as handle  # for every panel and list
 from memory.types import GLOBAL, ActorKind, JournalEntry, Memory, Op, Scope, SubjectKind
 
 RECENT = timedelta(days=7)
@@ -19,6 +21,9 @@ OPENED_UNITS = 2_200
 
 HISTORY_UNITS = 3_200
 """Room for the lines of a history."""
+
+PRIVATE_UNITS = 1_500
+"""Room for the text that a private answer is about: with its sentence it fits into one message."""
 
 LABEL = 95
 """Units of an autocomplete label: Discord takes 100 characters."""
@@ -58,13 +63,29 @@ def plain(text: str, name_of: NameOf) -> str:
     return _mentions(_render.escape(_render.named(text, _or_live(name_of))))
 
 
+def outcome_words(outcome: Outcome, name_of: NameOf) -> str:
+    """What became of a write, as it may be shown: the one place that turns an outcome's line into words."""
+    return plain(outcome.line(), name_of)
+
+
+def private_words(outcome: Outcome, name_of: NameOf) -> str:
+    """The same for an answer that only who acted can see, with the text that it is about.
+
+    They could read the entry before, or the write would have been refused.
+    """
+    said = outcome_words(outcome, name_of)
+    entry = outcome.journal
+    about = (entry.after or entry.before) if entry is not None else None
+    if about is None or outcome.kind not in (OutcomeKind.DELETED, OutcomeKind.UNDONE):
+        return said
+    if plain(" ".join(about.text.split()), name_of) in said:
+        return said
+    return f"{said}\n{cut(quoted(about.text, name_of), PRIVATE_UNITS)}"
+
+
 def _mentions(words: str) -> str:
     """The marks of :func:`_or_live` as mentions; a mark that was cut off is dropped."""
     return _STRAY.sub("", _LIVE.sub(r"<@\1>", words))
-
-
-def handle(memory_id: int) -> str:
-    return f"m{memory_id}"
 
 
 def parse_handle(text: str) -> int | None:
@@ -85,6 +106,13 @@ def choice_label(memory: Memory, name_of: NameOf) -> str:
     tail = f" · about {scope_short(memory.scope)}"
     line = " ".join(_render.named(memory.text, name_of).split())
     return f"{mark}{cut(line, LABEL - units(mark) - units(tail))}{tail}"
+
+
+def deleted_label(memory: Memory, name_of: NameOf) -> str:
+    """The same for an entry that is gone: its handle, and the beginning of what it said."""
+    head = f"{handle(memory.id)}, deleted: "
+    line = " ".join(_render.named(memory.text, name_of).split())
+    return f"{head}{cut(line, LABEL - units(head))}"
 
 
 def when(moment: datetime, style: str = "R") -> str:
@@ -151,7 +179,7 @@ def history_text(entries: Sequence[JournalEntry], name_of: NameOf, *, room: int 
 
 
 def counted(unpinned: int, pinned: int, limit: int, pinned_limit: int) -> str:
-    return f"{unpinned} of {limit} · {pinned} of {pinned_limit} pinned"
+    return f"{unpinned} of {limit} unpinned · {pinned} of {pinned_limit} pinned"
 
 
 def _history_block(entry: JournalEntry, name_of: NameOf) -> str:

@@ -124,10 +124,10 @@ def _server_tab(engine: Engine, shelf: Shelf) -> Tab:
 def _personal_tab(engine: Engine, shelf: Shelf) -> Tab:
     note = f"{_counts(engine, shelf)} · only you can see these"
     if shelf.hidden_dm_only:
-        kept = "entry is" if shelf.hidden_dm_only == 1 else "entries are"
-        note += (
-            f"\n-# 🔒 {shelf.hidden_dm_only} more {kept} kept for our DMs. Open this panel there to see them."
-        )
+        one = shelf.hidden_dm_only == 1
+        kept, them = ("entry is", "it") if one else ("entries are", "them")
+        note += f"\n-# 🔒 {shelf.hidden_dm_only} more {kept} kept for our DMs."
+        note += f" Open this panel there to see {them}."
     empty = "Nothing yet. Press **Add**, or tell me “remember that …” while we talk."
     return Tab(_label(shelf.scope), _ordered(shelf.memories), note, empty, _add_to(shelf))
 

@@ -15,19 +15,21 @@ import discord
 from discord import ui
 
 from cogs import _errors, _render, engine_of
-from cogs._entries import name_of
+from cogs._entries import may_not_write, name_of
 from cogs._inbound import place_and_person
+from cogs.views import notice_verbs
+from cogs.views.entry_text import handle, outcome_words
 from cogs.views.modals import OwnView, TextModal
+from cogs.views.notice_verbs import GONE, GONE_SINCE, GONE_SINCE_HERE, KEPT_FOR_DMS
 from memory.errors import KeepsakeError
 from memory.facts.outcomes import Outcome, OutcomeKind
 from memory.ports import NoticeView
-from memory.types import Memory, Notice, Person, Place, ProposalState, SubjectKind
+from memory.types import Memory, Notice, Person, Place
 
 log = logging.getLogger(__name__)
 
 QUIET = discord.AllowedMentions.none()
 
-GONE = "That is no longer stored, so there is nothing to change."
 LABELS = {
     "undo": ("Undo", discord.ButtonStyle.secondary),
     "pin": ("Pin", discord.ButtonStyle.secondary),
@@ -39,43 +41,46 @@ LABELS = {
     "show": ("Show what changed", discord.ButtonStyle.secondary),
 }
 
-embed = _render.notice_embed
 
-
-def buttons(view: NoticeView) -> ui.View:
+def buttons(view: NoticeView, *, private: bool = False) -> ui.View:
     """The buttons that a confirmation has as things stand now."""
     drawn = ui.View(timeout=None)
-    for verb in verbs(view):
+    for verb in notice_verbs.verbs(view, private=private):
         drawn.add_item(NoticeButton(verb, view.notice.id))
     drawn.stop()
     return drawn
 
 
-def verbs(view: NoticeView) -> list[str]:
-    """What can be done with a confirmation now."""
-    if view.proposal is not None:
-        if view.proposal.state is not ProposalState.WAITING:
-            return []
-        return ["approve", "discard", *(["show"] if _render.has_hidden_text(view) else [])]
-    if view.entry is None or _render.is_undone(view):
-        return []
-    found = ["undo"]
-    if view.memory is not None:
-        found += ["unpin" if view.memory.pinned else "pin", "edit"]
-        found += ["widen"] if view.memory.dm_only else []
-    return [*found, "show"] if _render.has_hidden_text(view) else found
+def form(
+    view: NoticeView,
+    name_of: _render.NameOf = _render.a_member,
+    *,
+    note: str = "",
+    private: bool = False,
+    embeds: bool = True,
+) -> dict[str, Any]:
+    """How a confirmation is sent or edited: an embed, or text where we may not embed; its buttons; no pings.
+
+    ``private``: nobody but the entry's owner sees it.
+    """
+    embed = _render.notice_embed(view, name_of, note=note, private=private)
+    return {
+        "content": None if embeds else _render.as_text(embed),
+        "embed": embed if embeds else None,
+        "view": buttons(view, private=private),
+        "allowed_mentions": QUIET,
+    }
 
 
-def may_see(view: NoticeView, person: Person, place: Place) -> bool:
-    """May this person read the old text? A server's: who is there. A personal one: its owner alone."""
-    record = view.entry or view.proposal
-    if record is None:
-        return False
-    if record.scope.kind is SubjectKind.SERVER:
-        return place.guild_id == record.scope.subject_id
-    before = view.entry.before if view.entry is not None else view.memory
-    kept_for_dms = before is not None and before.dm_only and not place.is_dm
-    return record.scope.subject_id == person.id and not kept_for_dms
+def may_embed(channel: object) -> bool:
+    """May we show embeds there? What can't be told counts as yes: a message without one is never empty."""
+    me = getattr(getattr(channel, "guild", None), "me", None)
+    if me is None or not isinstance(channel, discord.abc.GuildChannel | discord.Thread):
+        return True
+    try:
+        return channel.permissions_for(me).embed_links
+    except discord.ClientException:
+        return True
 
 
 class NoticeButton(
@@ -162,7 +167,7 @@ class RestoreButton(ui.DynamicItem[ui.Button[Any]], template=r"ks:restore:(?P<id
                 await _errors.whisper(interaction, "That was already restored.")
                 return
             await interaction.edit_original_response(
-                embed=restored_embed(person.name), view=None, allowed_mentions=QUIET
+                embed=_render.restored_embed(person.name), view=None, allowed_mentions=QUIET
             )
 
 
@@ -178,26 +183,6 @@ def one(item: ui.DynamicItem[Any]) -> ui.View:
     return drawn
 
 
-def refresh_embed(name: str) -> discord.Embed:
-    """The marker of a fresh start."""
-    return discord.Embed(
-        title="Fresh start",
-        description=(
-            "I no longer use what was said above this line. Saved memories stay."
-            f"\n-# by {_render.escape(name)} · Restore, or deleting this message, undoes it"
-        ),
-        colour=_render.WAITING,
-    )
-
-
-def restored_embed(name: str) -> discord.Embed:
-    return discord.Embed(
-        title="Fresh start undone",
-        description=(f"I use what was said above this line again.\n-# restored by {_render.escape(name)}"),
-        colour=_render.GREY,
-    )
-
-
 async def redraw(client: discord.Client, notice: Notice) -> None:
     """Draw a confirmation again where it stands in its channel. Never raises."""
     channel = client.get_channel(notice.channel_id)
@@ -207,7 +192,7 @@ async def redraw(client: discord.Client, notice: Notice) -> None:
     try:
         view = await engine_of(client).notice_view(notice.id, Place(notice.channel_id, notice.guild_id))
         if view is not None:
-            await message.edit(embed=embed(view), view=buttons(view), allowed_mentions=QUIET)
+            await message.edit(**form(view, embeds=may_embed(channel)))
     except (KeepsakeError, discord.HTTPException) as error:
         log.info("a confirmation could not be drawn again: %s", type(error).__name__)
 
@@ -220,7 +205,10 @@ async def _press(interaction: discord.Interaction, verb: str, notice_id: int) ->
     if view is None:
         await _errors.whisper(interaction, GONE)
         return
-    if already := _already(view, verb):
+    if refused := notice_verbs.refusal(view, verb, person):
+        await _errors.whisper(interaction, refused)
+        return
+    if already := notice_verbs.already(view, verb):
         await _errors.whisper(interaction, already)
         await _draw(interaction, view)
         return
@@ -230,21 +218,23 @@ async def _press(interaction: discord.Interaction, verb: str, notice_id: int) ->
         return
     note = _NOTES.get(verb, "").format(name=person.name)
     if not await _answer(interaction, outcome, notice_id, note, becomes=verb == "approve"):
-        await _errors.whisper(interaction, outcome.line())
+        await _errors.whisper(interaction, _refused(interaction, outcome, view))
 
 
 _NOTES = {"undo": "undone by {name}", "approve": "approved by {name}", "discard": "by {name}"}
 
 
-def _already(view: NoticeView, verb: str) -> str:
-    """What a second press is told: the same thing is not done twice."""
-    if view.entry is not None and _render.is_undone(view):
-        return "That was already undone."
-    if view.proposal is not None and view.proposal.state is not ProposalState.WAITING:
-        return f"That was already decided: {view.proposal.state.value}."
-    if verb in ("pin", "unpin") and view.memory is not None and view.memory.pinned == (verb == "pin"):
-        return "It is pinned already." if verb == "pin" else "It is not pinned any more."
-    return ""
+def _refused(interaction: discord.Interaction, outcome: Outcome, view: NoticeView) -> str:
+    """Why a press did nothing. What its confirmation is about is seen, so it is never “no such memory”."""
+    if outcome.kind is OutcomeKind.NOT_FOUND and not outcome.detail:
+        return _gone_since(interaction, view)
+    return outcome_words(outcome, name_of(interaction))
+
+
+def _gone_since(interaction: discord.Interaction, view: NoticeView) -> str:
+    place, person = place_and_person(interaction)
+    elsewhere = notice_verbs.is_theirs(view, person) and not place.is_dm
+    return GONE_SINCE_HERE if elsewhere else GONE_SINCE
 
 
 async def _act(
@@ -271,14 +261,17 @@ async def _answer(
 
     ``becomes``: the message turns into that write's own confirmation (an edit; an approved proposal).
     """
-    engine = engine_of(interaction)
-    place, _ = place_and_person(interaction)
     done = outcome.wrote or outcome.kind is OutcomeKind.DISCARDED
     made = outcome.notice if outcome.wrote else None
-    if made is not None and interaction.message is not None:
-        await engine.notice_posted(made.id, interaction.message.id)
     shown = made.id if made is not None and becomes else notice_id
-    current = await engine.notice_view(shown, place)
+    try:
+        current = await _after(interaction, made, shown)
+    except KeepsakeError as error:
+        if not done:
+            raise
+        log.warning("a press was done and could not be shown: %s", error)
+        await _errors.whisper(interaction, outcome_words(outcome, name_of(interaction)))
+        return True
     if current is not None:
         await _draw(interaction, current, note if done else "")
     if outcome.redraw is not None and outcome.redraw.id not in (shown, notice_id):
@@ -286,9 +279,24 @@ async def _answer(
     return done
 
 
+async def _after(interaction: discord.Interaction, made: Notice | None, shown: int) -> NoticeView | None:
+    """Record that the pressed message stands for the write that was ``made``; what to show in it now."""
+    engine = engine_of(interaction)
+    if made is not None and interaction.message is not None:
+        await engine.notice_posted(made.id, interaction.message.id)
+    return await engine.notice_view(shown, place_and_person(interaction)[0])
+
+
 async def _draw(interaction: discord.Interaction, view: NoticeView, note: str = "") -> None:
-    drawn = embed(view, name_of(interaction), note=note)
-    await interaction.edit_original_response(embed=drawn, view=buttons(view), allowed_mentions=QUIET)
+    """Show a confirmation as it is now in the pressed message, as text where it stands as text."""
+    place, person = place_and_person(interaction)
+    message = interaction.message
+    alone = place.is_dm or (message is not None and message.flags.ephemeral)
+    private = alone and notice_verbs.may_see(view, person, place)
+    embeds = alone or may_embed(interaction.channel)
+    await interaction.edit_original_response(
+        **form(view, name_of(interaction), note=note, private=private, embeds=embeds)
+    )
 
 
 async def _show(interaction: discord.Interaction, notice_id: int) -> None:
@@ -297,48 +305,65 @@ async def _show(interaction: discord.Interaction, notice_id: int) -> None:
     view = await engine_of(interaction).notice_view(notice_id, place)
     if view is None:
         await interaction.edit_original_response(content=GONE)
-    elif not may_see(view, person, place):
-        await interaction.edit_original_response(
-            content="Only the member it is about can see that, and what was kept for DMs only there."
-        )
+    elif not notice_verbs.may_see(view, person, place):
+        said = notice_verbs.refusal(view, "show", person) or KEPT_FOR_DMS
+        await interaction.edit_original_response(content=said)
     else:
         shown = _render.changed_embed(view, name_of(interaction))
         await interaction.edit_original_response(embed=shown, allowed_mentions=QUIET)
 
 
 async def _open_edit(interaction: discord.Interaction, notice_id: int) -> None:
-    """The text box must be the first answer within three seconds: only reads happen before it."""
+    """The text box must be the first answer within three seconds: only reads happen before it.
+
+    It opens for nobody who may not write the entry; the engine judges again when it is sent.
+    """
     place, person = place_and_person(interaction)
     engine = engine_of(interaction)
     view = await engine.notice_view(notice_id, place)
-    entry = view.entry if view is not None else None
-    memory = await engine.facts.get(person, place, entry.memory_id) if entry is not None else None
+    if view is None or view.entry is None:
+        await _errors.whisper(interaction, GONE)
+        return
+    if refused := notice_verbs.refusal(view, "edit", person) or await may_not_write(
+        interaction, view.entry.scope
+    ):
+        await _errors.whisper(interaction, refused)
+        return
+    memory = await engine.facts.get(person, place, view.entry.memory_id)
     if memory is None:
-        theirs = view is not None and view.memory is not None
-        await _errors.whisper(interaction, "Only the member it is about can edit that." if theirs else GONE)
+        await _errors.whisper(interaction, _gone_since(interaction, view))
         return
     await interaction.response.send_modal(_edit_box(interaction, memory, notice_id, memory.text))
 
 
 def _edit_box(interaction: discord.Interaction, memory: Memory, notice_id: int, text: str) -> TextModal:
-    async def submit(interaction: discord.Interaction, text: str, _ticked: bool) -> None:
-        await interaction.response.defer()
-        place, person = place_and_person(interaction)
-        facts = engine_of(interaction).facts
-        outcome = await facts.edit(person, place, memory.id, text, expected_version=memory.version)
-        if not await _answer(interaction, outcome, notice_id, f"by {person.name}", becomes=True):
-            again = OwnView(person.id)
-            again.add_item(_EditAgain(memory, notice_id, text))
-            await interaction.followup.send(
-                outcome.line(), ephemeral=True, view=again, allowed_mentions=QUIET
-            )
+    async def submit(sent: discord.Interaction, text: str, _ticked: bool) -> None:
+        await sent.response.defer()
+        place, person = place_and_person(sent)
+        facts = engine_of(sent).facts
+        try:
+            outcome = await facts.edit(person, place, memory.id, text, expected_version=memory.version)
+        except KeepsakeError as error:
+            await _offer_again(sent, _errors.known(error), _EditAgain(memory, notice_id, text))
+            return
+        if not await _answer(sent, outcome, notice_id, f"by {person.name}", becomes=True):
+            said = outcome_words(outcome, name_of(sent))
+            await _offer_again(sent, said, _EditAgain(memory, notice_id, text))
 
     return TextModal(
-        f"Edit m{memory.id}",
+        f"Edit {handle(memory.id)}",
         "What I should remember",
         submit,
         limit=engine_of(interaction).settings.max_memory_length,
         text=text,
+    )
+
+
+async def _offer_again(interaction: discord.Interaction, said: str, button: _EditAgain) -> None:
+    again = OwnView(interaction.user.id)
+    again.add_item(button)
+    again.message = await interaction.followup.send(
+        said, ephemeral=True, view=again, allowed_mentions=QUIET, wait=True
     )
 
 

@@ -15,17 +15,17 @@ import discord
 from discord import ui
 
 from cogs import _errors, _outcomes, _render
-from cogs._entries import name_of
+from cogs._entries import may_not_write, name_of
 from cogs._inbound import place_and_person
 from cogs.views.asking import Draft
-from cogs.views.entry_text import entry_block, entry_page, handle, history_text
+from cogs.views.entry_text import entry_block, entry_page, handle, history_text, private_words
 from cogs.views.listings import Listing, Loaded, Tab
 from cogs.views.modals import TextModal
 from cogs.views.pages import cut, plan_pages, units
 from cogs.views.panel import Drawing, Panel
 from memory.errors import KeepsakeError
 from memory.facts.outcomes import Outcome, OutcomeKind
-from memory.types import JournalEntry, Memory, Person, Place
+from memory.types import JournalEntry, Memory, Person, Place, Scope
 
 if TYPE_CHECKING:
     from memory.engine import Engine
@@ -143,8 +143,10 @@ class MemoryPanel(Panel):
     def _list_box(self) -> ui.Container[Drawing]:
         box = self._box()
         tab = self.tab
-        box.add_item(ui.TextDisplay(f"## {self._listing.title}\n{tab.note}"))
-        if len(self._loaded.tabs) > 1:
+        several = len(self._loaded.tabs) > 1
+        note = f"**{tab.label}** · {tab.note}" if several else tab.note
+        box.add_item(ui.TextDisplay(f"## {self._listing.title}\n{note}"))
+        if several:
             box.add_item(ui.ActionRow(*[self._tab_button(i) for i in range(len(self._loaded.tabs))]))
         box.add_item(ui.Separator())
         self._add_flash(box)
@@ -173,13 +175,13 @@ class MemoryPanel(Panel):
         box.add_item(ui.ActionRow(*buttons))
 
     def _tab_button(self, index: int) -> ui.Button[Drawing]:
+        """The open list's is bright, and reads it again: Discord draws a disabled button hardly legibly."""
         here = index == self._tab
         tab = self._loaded.tabs[index]
         return self.button(
             f"{tab.label} ({len(tab.memories)})",
-            lambda i: self._show_tab(i, index),
+            self._refresh if here else lambda i: self._show_tab(i, index),
             style=_FIRST if here else discord.ButtonStyle.secondary,
-            disabled=here,
         )
 
     def _entry_box(self, memory: Memory) -> ui.Container[Drawing]:
@@ -268,12 +270,22 @@ class MemoryPanel(Panel):
 
     async def _ask_add(self, interaction: discord.Interaction) -> None:
         scope = self.tab.scope
-        if scope is not None:
+        if scope is not None and await self._may(interaction, scope):
             await self._again(interaction, Draft("", scope))
+
+    async def _may(self, interaction: discord.Interaction, scope: Scope) -> bool:
+        """May they write there, now? If not, that is said before they are asked for anything."""
+        refused = await may_not_write(interaction, scope)
+        if not refused:
+            return True
+        await self.load(interaction)
+        self._flash = Flash(refused)
+        await self.redraw(interaction)
+        return False
 
     async def _ask_edit(self, interaction: discord.Interaction) -> None:
         memory = await self._fresh(interaction)
-        if memory is not None:
+        if memory is not None and await self._may(interaction, memory.scope):
             await self._again(interaction, Draft(memory.text, memory.scope, memory.id, memory.version))
 
     async def _discard(self, interaction: discord.Interaction) -> None:
@@ -325,7 +337,8 @@ class MemoryPanel(Panel):
             await self._write(interaction, lambda who, where: self._engine.facts.widen(who, where, memory.id))
 
     async def _ask_delete(self, interaction: discord.Interaction) -> None:
-        if await self._fresh(interaction) is not None:
+        memory = await self._fresh(interaction)
+        if memory is not None and await self._may(interaction, memory.scope):
             self._asking = True
             await self.redraw(interaction)
 
@@ -351,9 +364,9 @@ class MemoryPanel(Panel):
         outcome: Outcome | None = None
         try:
             outcome = await act(person, place)
-            self._flash = self._flash_of(interaction, outcome, draft)
+            self._flash = self._flash_of(outcome, draft)
         except KeepsakeError as error:
-            self._flash = Flash(_errors.sentence(error) or str(error), draft=draft)
+            self._flash = Flash(_errors.known(error), draft=draft)
         await self.load(interaction)
         if self._opened is not None:
             self._opened = await self._engine.facts.get(person, place, self._opened.id)
@@ -362,8 +375,8 @@ class MemoryPanel(Panel):
             shown_in = interaction.message.id if interaction.message else None
             await _outcomes.publish(interaction, outcome, shown_in)
 
-    def _flash_of(self, interaction: discord.Interaction, outcome: Outcome, draft: Draft | None) -> Flash:
-        said = _outcomes.words(interaction, outcome)
+    def _flash_of(self, outcome: Outcome, draft: Draft | None) -> Flash:
+        said = private_words(outcome, self._names)
         if outcome.wrote and outcome.journal is not None:
             undone = outcome.kind is OutcomeKind.UNDONE
             return Flash(f"{'↩️' if undone else '✅'} {said}", undo=None if undone else outcome.journal.id)

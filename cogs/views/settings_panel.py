@@ -17,8 +17,8 @@ from cogs._inbound import place_and_person
 from cogs.views.modals import TextModal
 from cogs.views.pages import cut
 from cogs.views.panel import Drawing, Panel
-from memory.config import ConfigKey, ConfigType, Level, PlaceConfig, Setting
-from memory.config.rules import keys_at
+from memory.config import ConfigKey, ConfigRefused, ConfigType, Level, PlaceConfig, Setting
+from memory.config.rules import keys_at, plan_change
 from memory.errors import KeepsakeError
 from memory.types import Place
 
@@ -115,7 +115,7 @@ class SettingsPanel(Panel):
         try:
             self._said = await self._engine.config.set(person, place, name, value, level=level)
         except KeepsakeError as error:
-            self._said = _errors.sentence(error) or str(error)
+            self._said = _errors.known(error)
             return False
         return True
 
@@ -126,6 +126,15 @@ class SettingsPanel(Panel):
     async def _write(
         self, interaction: discord.Interaction, *, setting: Setting, level: Level, text: str
     ) -> None:
+        place, person = place_and_person(interaction)
+        try:
+            plan_change(person, place, setting.key.name, None, level)
+        except ConfigRefused as refused:
+            self._said = _errors.known(refused)
+            await self.load(interaction)
+            await self.redraw(interaction)
+            return
+
         async def submit(sent: discord.Interaction, typed: str, _ticked: bool) -> None:
             await sent.response.defer()
             kept = await self._store(sent, setting.key.name, level, typed)

@@ -6,7 +6,7 @@ cannot tell which. Errors are those of :mod:`memory.errors`, and no other.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -119,7 +119,7 @@ class Model(Protocol):
     def tools_work(self) -> bool:
         """False while the endpoint is known to refuse tools (SPEC §4.4: for a day) or LLM_TOOLS is off."""
 
-    def stream(self, request: Request) -> AsyncIterator[Event]:
+    def stream(self, request: Request) -> AsyncGenerator[Event, None]:
         """Stream one answer. Raises only :class:`memory.errors.ModelError` and its children."""
 
     async def close(self) -> None: ...

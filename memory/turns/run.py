@@ -7,6 +7,7 @@ No transaction is open across a network call. A turn's row says how far it got, 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -260,20 +261,21 @@ class Turns:
             deadline_s=self._do.settings.turn_deadline_seconds,
         )
         stood_in: int | None = turn.partial_id
-        async for event in self._do.model.stream(request):
-            if isinstance(event, Finished):
-                answer.usage += event.usage
-                answer.truncated = event.truncated
-                answer.text = _joined(before, event.text)
-                return event
-            heard += event.text
-            answer.text = _joined(before, heard)
-            shown = await reply.show(answer.text)
-            if shown is not None and shown != stood_in:
-                stood_in = shown
-                async with self._do.store.write() as tx:
-                    await tx.turns.set_partial(turn.id, shown)
-                self._do.stage("streaming")
+        async with contextlib.aclosing(self._do.model.stream(request)) as events:
+            async for event in events:
+                if isinstance(event, Finished):
+                    answer.usage += event.usage
+                    answer.truncated = event.truncated
+                    answer.text = _joined(before, event.text)
+                    return event
+                heard += event.text
+                answer.text = _joined(before, heard)
+                shown = await reply.show(answer.text)
+                if shown is not None and shown != stood_in:
+                    stood_in = shown
+                    async with self._do.store.write() as tx:
+                        await tx.turns.set_partial(turn.id, shown)
+                    self._do.stage("streaming")
         raise ModelEmpty("The model's answer had no end. Your message is kept.")
 
     async def _commit(self, turn: Turn, prepared: Prepared, answer: Answer) -> Outbox:

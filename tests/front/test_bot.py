@@ -154,6 +154,30 @@ async def test_a_database_that_is_not_there_is_a_plain_sentence(
     assert "Keepsake can't start" in capsys.readouterr().err
 
 
+async def test_nothing_is_said_about_voice_which_we_never_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(discord.VoiceClient, "warn_nacl", True)
+    monkeypatch.setattr(discord.VoiceClient, "warn_dave", True)
+    with caplog.at_level(logging.WARNING):
+        async with make_world(tmp_path):
+            pass
+    assert "voice" not in caplog.text
+
+
+async def test_the_log_counts_servers_in_plain_english(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with make_world(tmp_path) as world:
+        with caplog.at_level(logging.INFO):
+            await world.bot.on_ready()
+            world.env.create_guild("Another")
+            await world.env.settle()
+            await world.bot.on_ready()
+    told = [r.getMessage() for r in caplog.records if r.getMessage().startswith("ready as")]
+    assert [line.rsplit(" in ", 1)[1] for line in told] == ["1 server", "2 servers"]
+
+
 def test_a_log_line_carries_its_fields() -> None:
     record = logging.makeLogRecord({"name": "k", "msg": "a turn failed", "turn": 7, "channel": 42})
     assert entry.Fields("%(message)s").format(record) == "a turn failed turn=7 channel=42"

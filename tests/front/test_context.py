@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from PIL import Image
+from PIL import Image, ImageFont
 
 from cogs.context import ledger_words, reasons, table
 from cogs.views import budget_picture
@@ -124,6 +125,45 @@ def test_the_picture_is_a_png_whatever_the_ledger_holds() -> None:
         image = Image.open(io.BytesIO(budget_picture.draw(ledger)))
         assert image.format == "PNG"
         assert image.width == budget_picture.WIDTH * budget_picture.SCALE
+
+
+def test_the_letters_of_the_picture_are_as_large_as_those_of_the_message() -> None:
+    assert budget_picture.WIDTH <= 560
+    assert budget_picture.TYPE >= 15
+
+
+def test_the_picture_has_room_for_the_largest_numbers_and_names() -> None:
+    """Nothing in a row of the legend runs into its neighbour."""
+    font = ImageFont.load_default(budget_picture.TYPE)
+    place = budget_picture.Columns
+    name = max(font.getlength(kind.value.capitalize()) for kind in Kind)
+    assert place.name + name < place.left_out
+    assert place.name + font.getlength("Kept for reply and tools") < place.tokens - font.getlength(
+        "1,048,576"
+    )
+    assert place.left_out + font.getlength("1,200 left out") < place.tokens - font.getlength("1,048,576")
+    assert place.share - font.getlength("100.0 %") > place.tokens
+
+
+def test_a_share_is_never_nothing_when_something_is_there() -> None:
+    assert budget_picture.share(1, 1_000_000) == "< 0.1 %"
+    assert budget_picture.share(0, 1_000_000) == "0.0 %"
+    assert budget_picture.share(428, 16_384) == "2.6 %"
+    assert budget_picture.share(5, 0) == "500.0 %"
+
+
+def test_the_numbers_above_the_picture_say_what_they_are_shares_of() -> None:
+    limit, used = ledger_words(_ledger()).splitlines()[1:]
+    assert limit == "**Limit** 32,000 tokens · **kept for reply and tools** 1,024"
+    assert used == "**Used** 1,800 of the other 30,976 (6 %) · **strategy** truncate"
+
+
+def test_blocks_that_stand_for_many_are_counted_as_many() -> None:
+    block = Block("x", Kind.PERSONAL_MEMORIES, "x", Role.SYSTEM, "", 10, entries=120)
+    ledger = replace(_ledger(), entries=(Entry(block, Status.EXCLUDED, "not called"),))
+    (part,) = budget_picture.parts(ledger)
+    assert part.left_out == 120
+    assert reasons(ledger) == "- 120 × personal memories, 10 tokens: not called"
 
 
 def test_the_bar_is_filled_exactly_and_everything_in_it_is_seen() -> None:

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
+from simcord.components import walk_components
 
 from cogs.views import pages
 from cogs.views.entry_text import entry_block, entry_page
@@ -10,7 +12,7 @@ from cogs.views.listings import Loaded, ServerListing, Tab
 from cogs.views.panels import Flash, MemoryPanel
 from memory.types import DEFAULT_LINEAGE, Memory, Scope
 
-from .reading import double_click, ids, labels, message_of, modal_text, words
+from .reading import double_click, ids, labels, message_of, modal_text, raw, words
 from .world import World
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -33,11 +35,49 @@ async def test_an_empty_server_panel_says_what_to_do(world: World) -> None:
     admin = await world.mara.slash(world.general, "memories")
     assert message_of(admin).ephemeral
     assert "Press **Add**" in words(admin)
-    assert "0 of 100 · 0 of 20 pinned" in words(admin)
+    assert "**This persona** · 0 of 100 unpinned · 0 of 20 pinned" in words(admin)
     assert "Add" in labels(admin)
     member = await world.ana.slash(world.general, "memories")
     assert "Manage Server" in words(member)
     assert "Add" not in labels(member)
+
+
+async def test_the_open_list_is_bright_and_can_be_pressed_without_harm(world: World) -> None:
+    await _server_entries(world, *[f"Fact number {n}" for n in range(7)])
+    shown = await world.mara.slash(world.general, "memories")
+    tabs = {c["label"]: c for c in _buttons(shown) if "persona" in c["label"]}
+    assert {label: (c["style"], bool(c.get("disabled"))) for label, c in tabs.items()} == {
+        "This persona (7)": (1, False),
+        "All personas (0)": (2, False),
+    }
+    await world.mara.click(message_of(shown), label="Next")
+    before = words(shown)
+    pressed = await world.mara.click(message_of(shown), label="This persona (7)")
+    assert pressed.acknowledged
+    assert words(shown) == before
+    await world.mara.click(message_of(shown), label="All personas (0)")
+    assert "**All personas** · 0 of 100 unpinned" in words(shown)
+    assert [c["style"] for c in _buttons(shown) if "persona" in c["label"]] == [2, 1]
+
+
+def _buttons(shown: Any) -> list[dict[str, Any]]:
+    return [c for c in walk_components(raw(shown)) if c.get("type") == 2]
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        (("One",), "1 more entry is kept for our DMs. Open this panel there to see it."),
+        (("One", "Two"), "2 more entries are kept for our DMs. Open this panel there to see them."),
+    ],
+)
+async def test_what_is_kept_for_dms_is_counted_in_a_server(
+    world: World, texts: tuple[str, ...], said: str
+) -> None:
+    for text in texts:
+        await world.ana.user.slash("memory add", text=text)
+    shown = await world.ana.slash(world.general, "personal memories")
+    assert said in words(shown)
 
 
 async def test_five_entries_a_page_and_the_pages_turn(world: World) -> None:
