@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import logging
 import os
 import signal
@@ -218,7 +219,7 @@ async def main(arguments: Sequence[str] = ()) -> int:
         print(f"Discord refused the token in DISCORD_TOKEN.\n{NO_TOKEN}", file=sys.stderr)
         return 2
     except KeepsakeError as error:
-        print(f"Keepsake can't start: {error}", file=sys.stderr)
+        print(f"Keepsake can't start: {error} (Database: {settings.safe_database_url})", file=sys.stderr)
         return 1
     except (aiohttp.ClientError, OSError, discord.HTTPException, discord.GatewayNotFound) as error:
         print(f"Discord can't be reached ({error}). Check the network and start again.", file=sys.stderr)
@@ -236,6 +237,7 @@ async def _until_stopped(work: Coroutine[object, object, None]) -> None:
 
 
 if __name__ == "__main__":
+    gc.freeze()  # a full collection stops the loop; what was imported need not be looked through each time
     try:
         code = asyncio.run(main(sys.argv[1:]))
     except KeyboardInterrupt:

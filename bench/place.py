@@ -85,7 +85,9 @@ class OpenPlace:
     ) -> list[Incoming]:
         return []
 
-    async def own_replies(self, place: Place, reply_to: int) -> list[Posted]:
+    async def own_replies(
+        self, place: Place, reply_to: int, partial_id: int | None = None
+    ) -> list[Posted] | None:
         return []
 
     async def post_notice(self, place: Place, view: NoticeView) -> int | None:

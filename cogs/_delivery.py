@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from hashlib import blake2b
@@ -32,6 +33,9 @@ EDIT_EVERY = timedelta(seconds=1.2)
 EDITS_A_SECOND = 40
 """Streaming edits of the whole process: Discord takes 50 requests a second a token (SPEC §14)."""
 
+HEAD = 2 * LIMIT
+"""Characters of a growing text that are looked at for its partial view, which is one message."""
+
 SHOW_DEADLINE = 5.0
 """Seconds that a streaming edit may hold up the model's stream."""
 
@@ -49,8 +53,14 @@ NONCE_LENGTH = 25
 
 QUIET = discord.AllowedMentions.none()
 
+_LONE = re.compile(r"[\ud800-\udfff]")
+_UNSENT = re.compile(f"[\\x00{REPORT_SIGN}]")
+
 _CANNOT_REPLY = (160002, 50035)
 """Discord: no right to reference a message here; the referenced message can't be referenced."""
+
+_PASSING = (408, 429)
+"""Below 500, and all the same only for now: too slow, too many."""
 
 Speakable = (
     discord.TextChannel | discord.VoiceChannel | discord.StageChannel | discord.Thread | discord.DMChannel
@@ -85,8 +95,7 @@ class Budget:
 
 def clean(text: str) -> str:
     """A text that Discord takes: no lone surrogates, no NUL, and not the sign of a report."""
-    text = text.replace("\x00", "").replace(REPORT_SIGN, "")
-    return "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in text).strip()
+    return _LONE.sub("\ufffd", _UNSENT.sub("", text)).strip()
 
 
 async def post(
@@ -159,7 +168,8 @@ class DiscordReply:
         self._budget = budget
         self._parts: list[Posted] = list(standing)
         self._typing: asyncio.Task[None] | None = None
-        self._shown_at: datetime | None = None
+        self._looked_at: datetime | None = None
+        self._first: asyncio.Task[None] | None = None
         self._lock = asyncio.Lock()
 
     async def typing(self) -> None:
@@ -182,31 +192,47 @@ class DiscordReply:
 
     async def show(self, text: str) -> int | None:
         async with self._lock:
-            try:
-                await self._show(clean(text))
-            except TROUBLE as error:
-                log.info("a partial reply could not be shown: %s", type(error).__name__)
+            if not self._early():
+                try:
+                    await self._show(text)
+                except TROUBLE as error:
+                    log.info("a partial reply could not be shown: %s", type(error).__name__)
             return self._parts[0].message_id if self._parts else None
 
+    def _early(self) -> bool:
+        """Was the text looked at a moment ago? Asked before it is touched: a stream comes in many pieces."""
+        return self._looked_at is not None and self._clock.now() - self._looked_at < EDIT_EVERY
+
     async def _show(self, text: str) -> None:
-        now = self._clock.now()
-        early = self._shown_at is not None and now - self._shown_at < EDIT_EVERY
-        begun = split(text, LIMIT - len(MORE))
-        if early or not begun:
+        begun = split(clean(text[:HEAD]), LIMIT - len(MORE))
+        if not begun:
             return
+        self._looked_at = self._clock.now()
         view = begun[0] + (MORE if len(begun) > 1 else "")
+        await self._landed()
         if (self._parts and self._parts[0].text == view) or not self._budget.spend():
             return
         channel = await self._find(self._place)
         if channel is None:
             return
-        self._shown_at = now
         if self._parts:
             async with asyncio.timeout(SHOW_DEADLINE):
                 await self._edit(channel, 0, view)
         else:
-            sent = await post(channel, view, reply_to=self._reply_to)
-            self._parts.append(Posted(sent.id, view))
+            self._first = asyncio.create_task(self._begin(channel, view))
+            await asyncio.shield(self._first)
+
+    async def _begin(self, channel: Speakable, view: str) -> None:
+        sent = await post(channel, view, reply_to=self._reply_to)
+        self._parts.append(Posted(sent.id, view))
+
+    async def _landed(self) -> None:
+        """Wait for a first message on its way: a turn that was cancelled meanwhile takes it back, too."""
+        task, self._first = self._first, None
+        if task is not None:
+            await asyncio.wait([task])
+            if not task.cancelled() and (error := task.exception()):
+                log.info("a partial reply could not be shown: %s", type(error).__name__)
 
     async def finish(self, text: str, nonce: str) -> tuple[Posted, ...]:
         try:
@@ -218,8 +244,9 @@ class DiscordReply:
             await self._stop_typing()
 
     async def _finish(self, texts: Sequence[str], nonce: str) -> tuple[Posted, ...]:
+        await self._landed()
         if not texts:
-            raise DeliveryError("There was nothing to say.", gone=True)
+            raise DeliveryError("Discord would not take the reply (there is nothing in it).", gone=True)
         channel = await self._find(self._place)
         if channel is None:
             raise DeliveryError("The channel is gone, or I can't see it any more.", gone=True)
@@ -250,6 +277,7 @@ class DiscordReply:
     async def withdraw(self) -> None:
         await self._stop_typing()
         async with self._lock:
+            await self._landed()
             with contextlib.suppress(*TROUBLE):
                 channel = await self._find(self._place) if self._parts else None
                 if channel is not None:
@@ -259,7 +287,7 @@ class DiscordReply:
         """Delete what stands beyond the first ``keep`` messages."""
         while len(self._parts) > keep:
             part = self._parts.pop()
-            with contextlib.suppress(discord.HTTPException):
+            with contextlib.suppress(*TROUBLE):
                 await channel.get_partial_message(part.message_id).delete()
 
 
@@ -270,10 +298,12 @@ def part_nonce(nonce: str, index: int) -> str:
 
 
 def _delivery_error(error: BaseException) -> DeliveryError:
-    """What Discord said, in the engine's terms: only an answer that will stay the same is ``gone``."""
+    """What Discord said, in the engine's terms. ``gone``: trying the same again would end the same."""
     if isinstance(error, discord.Forbidden | discord.NotFound):
-        return DeliveryError(f"Discord refused the message: {error.text or error.status}", gone=True)
+        said = error.text or error.status
+        return DeliveryError(f"The channel is gone, or I may not post in it ({said}).", gone=True)
     if isinstance(error, discord.HTTPException):
-        lasting = 400 <= error.status < 500 and error.status not in (408, 429)
-        return DeliveryError(f"Discord answered {error.status}.", gone=lasting)
+        if error.status >= 500 or error.status in _PASSING:
+            return DeliveryError(f"Discord answered {error.status}.")
+        return DeliveryError(f"Discord would not take the reply ({error.text or error.status}).", gone=True)
     return DeliveryError(f"Discord could not be reached ({type(error).__name__}).")

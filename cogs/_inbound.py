@@ -27,6 +27,9 @@ TEXT_FILE_CAP = 2_000
 REPORT_SIGN = "\u2060"
 """Opens the line of a failed turn (nobody sees it), so that it is never taken for a persona's words."""
 
+RETRY_ID = r"ks:retry:(?P<id>\d+)"
+"""The id of the button beneath such a line: it names the turn that failed."""
+
 FILES_DEADLINE = 5.0
 """Seconds for all text files of one message together."""
 
@@ -81,15 +84,28 @@ def place_and_person(interaction: discord.Interaction) -> tuple[Place, Person]:
 
 
 def is_notice(message: discord.Message) -> bool:
-    """Is this message of ours a notice, a panel or a report rather than a persona's words?"""
+    """Is this message of ours a notice, a panel or a report rather than a persona's words?
+
+    A persona's words have content and no buttons; a link in them may unfold as an embed. This is the quick
+    look: what is a confirmation for certain is told by its recorded id, which the engine knows (SPEC §4.5).
+    """
     if message.type not in _SPOKEN or is_report(message):
         return True
-    return bool(message.components) or not message.content or any(e.type == "rich" for e in message.embeds)
+    return bool(message.components) or not message.content
 
 
 def is_report(message: discord.Message) -> bool:
     """Is this message of ours the line of a failed turn?"""
     return message.content.startswith(REPORT_SIGN)
+
+
+def retried_turn(report: discord.Message) -> int | None:
+    """The turn that the Retry button beneath the line of a failed turn runs again; None without a button."""
+    for row in report.components:
+        for child in row.children if isinstance(row, discord.ActionRow) else ():
+            if match := re.fullmatch(RETRY_ID, child.custom_id or ""):
+                return int(match["id"])
+    return None
 
 
 def incoming(message: discord.Message, me: int) -> Incoming | None:
@@ -157,10 +173,10 @@ def _attachments(attachments: Iterable[discord.Attachment]) -> list[Attachment]:
 
 
 def _text(message: discord.Message, me: int) -> str:
-    text = _readable(message.content, message.guild)
-    if message.author.id != me:
+    text, ours = _readable(message.content, message.guild), message.author.id == me
+    if not ours:
         text = _without_call(text, me)
-    return "\n".join(part for part in (text, *_extras(message)) if part.strip())
+    return "\n".join(part for part in (text, *_extras(message, ours=ours)) if part.strip())
 
 
 def _readable(text: str, guild: discord.Guild | None) -> str:
@@ -191,12 +207,13 @@ def _without_call(text: str, me: int) -> str:
     return rest or text
 
 
-def _extras(message: discord.Message) -> list[str]:
+def _extras(message: discord.Message, *, ours: bool) -> list[str]:
     """What a message carries besides text and files, in words."""
     notes = [f"[sticker: {sticker.name}]" for sticker in message.stickers]
     if message.poll is not None:
         notes.append(f"[poll: {message.poll.question}]")
-    notes += [f"[embed: {embed.title}]" for embed in message.embeds if embed.title]
+    if not ours:  # what a link in our own words unfolds to was not said by us
+        notes += [f"[embed: {embed.title}]" for embed in message.embeds if embed.title]
     for snapshot in message.message_snapshots:
         names = "".join(f" [file: {a.filename}]" for a in snapshot.attachments)
         notes.append(f"[forwarded: {_readable(snapshot.content, message.guild)[:TEXT_FILE_CAP]}{names}]")

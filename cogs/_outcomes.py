@@ -70,8 +70,7 @@ async def show(interaction: discord.Interaction, outcome: Outcome, again: OwnVie
         form |= {"content": private_words(outcome, name_of(interaction)), "embed": None}
     message = await interaction.edit_original_response(**form)
     await _posted(interaction, outcome.notice, message.id)
-    if outcome.redraw is not None:
-        await notices.redraw(interaction.client, outcome.redraw)
+    await notices.redraw(interaction.client, outcome)
 
 
 async def publish(interaction: discord.Interaction, outcome: Outcome, shown_in: int | None = None) -> None:
@@ -79,8 +78,7 @@ async def publish(interaction: discord.Interaction, outcome: Outcome, shown_in: 
 
     A personal one was shown to its owner already: ``shown_in`` is the message where. Never raises.
     """
-    if outcome.redraw is not None:
-        await notices.redraw(interaction.client, outcome.redraw)
+    await notices.redraw(interaction.client, outcome)
     if outcome.notice is None or not outcome.wrote:
         return
     view = await _view_of(interaction, outcome.notice)

@@ -91,6 +91,8 @@ def scope_words(scope: Scope, subject_name: str, *, dm_only: bool = False) -> st
     """A scope in plain words, such as “about Ana · this persona · used in DMs only”."""
     about = escape(subject_name) or ("this server" if scope.kind is SubjectKind.SERVER else "a member")
     parts = [f"about {about}", "all personas" if scope.lineage == GLOBAL else "this persona"]
+    if scope.kind is SubjectKind.SERVER:
+        parts.append("everybody in the server may be told")
     if dm_only:
         parts.append("used in DMs only")
     return " · ".join(parts)
@@ -138,7 +140,7 @@ def notice_embed(
     else:
         about = _about(view, whom)
     if view.proposal is not None:
-        return _proposal_embed(view.proposal, name, note, about, whom)
+        return _proposal_embed(view, view.proposal, name, note, about, whom)
     return _entry_embed(view, name, note, about, private=private)
 
 
@@ -204,11 +206,17 @@ def _entry_text(view: NoticeView, entry: JournalEntry, name: NameOf, *, private:
 _NOT_SHOWN = "> *(its text is not shown)*"
 
 
-def _proposal_embed(proposal: Proposal, name: NameOf, note: str, about: str, whom: str) -> discord.Embed:
+def _proposal_embed(
+    view: NoticeView, proposal: Proposal, name: NameOf, note: str, about: str, whom: str
+) -> discord.Embed:
     title, colour = _DECIDED.get(proposal.state, (_ASKED[proposal.op], WAITING))
     gone = proposal.state in (ProposalState.DISCARDED, ProposalState.EXPIRED)
     deletes = proposal.op is Op.DELETE
-    text = _NOT_SHOWN if deletes else quote(proposal.text, name, strike=gone)
+    target = view.memory if proposal.scope.kind is SubjectKind.SERVER else None
+    if deletes:
+        text = quote(target.text, name) if target is not None else _NOT_SHOWN
+    else:
+        text = quote(proposal.text, name, strike=gone)
     if proposal.state is ProposalState.WAITING:
         if proposal.scope.kind is SubjectKind.USER:
             text += f"\nWaits for {escape(whom)}. Nobody else can decide."

@@ -15,7 +15,7 @@ from discord.ext import commands
 
 from cogs import _render, engine_of
 from cogs._delivery import TROUBLE, Budget, DiscordReply, Speakable, part_nonce, post
-from cogs._inbound import REPORT_SIGN, incoming, is_notice, is_report, with_files
+from cogs._inbound import REPORT_SIGN, incoming, is_notice, is_report, retried_turn, with_files
 from cogs.views import notices
 from memory.ports import Failure, NoticeView, Posted, Reply
 from memory.types import AttachmentKind, AuthorKind, Incoming, Place
@@ -27,6 +27,9 @@ HISTORY_FILES = 5
 
 AFTER_TRIGGER = 100
 """Messages after a trigger that are looked through for its answer."""
+
+PARTS = 25
+"""Messages from a known part of an answer on that are looked through for its further parts."""
 
 NO_CONTENT = (
     "The Message Content intent is not granted, so I see what is said only in mentions, replies that ping me"
@@ -57,12 +60,19 @@ class DiscordSurface:
         )
 
     async def _find(self, place: Place) -> Speakable | None:
-        """The channel of a place, from the cache or from Discord; None when it is out of our reach."""
+        """The channel of a place; None when it is gone or out of our reach."""
+        try:
+            return await self._reach(place)
+        except discord.Forbidden:
+            return None
+
+    async def _reach(self, place: Place) -> Speakable | None:
+        """The channel of a place, from the cache or from Discord; None when there is none to speak in."""
         channel: object = self._bot.get_channel(place.channel_id)
         if channel is None:
             try:
                 channel = await self._bot.fetch_channel(place.channel_id)
-            except (discord.NotFound, discord.Forbidden, discord.InvalidData):
+            except (discord.NotFound, discord.InvalidData):
                 return None
         return channel if isinstance(channel, _SPEAKABLE) else None
 
@@ -94,28 +104,47 @@ class DiscordSurface:
             return []
         return list(reversed(await _with_newest_files(seen)))
 
-    async def own_replies(self, place: Place, reply_to: int) -> list[Posted]:
-        me, found, ours = self.own_id(), list[Posted](), False
+    async def own_replies(
+        self, place: Place, reply_to: int, partial_id: int | None = None
+    ) -> list[Posted] | None:
         try:
-            channel = await self._find(place)
+            channel = await self._reach(place)
             if channel is None:
                 return []
-            after = discord.Object(reply_to)
-            async for message in channel.history(limit=AFTER_TRIGGER, after=after, oldest_first=True):
-                report = is_report(message)
-                if message.author.id != me:
-                    ours = False
-                elif message.reference is not None and message.reference.message_id == reply_to:
-                    ours = report or not is_notice(message)
-                elif message.reference is not None:
-                    ours = False
-                elif is_notice(message):
-                    continue
-                if ours:
-                    found.append(Posted(message.id, message.content.removeprefix(REPORT_SIGN), report))
-                    ours = not report
+            found = await self._answers(channel, reply_to, AFTER_TRIGGER, (reply_to, partial_id))
+            if partial_id is not None and partial_id not in {p.message_id for p in found}:
+                found += await self._answers(channel, partial_id - 1, PARTS, (reply_to, partial_id))
+        except discord.NotFound:
+            return []
         except TROUBLE as error:
-            log.info("own replies could not be read: %s", type(error).__name__)
+            log.info(
+                "own replies could not be read: %s", type(error).__name__, extra={"channel": place.channel_id}
+            )
+            return None
+        return sorted({p.message_id: p for p in found}.values(), key=lambda p: p.message_id)
+
+    async def _answers(
+        self, channel: Speakable, after: int, limit: int, sought: tuple[int, int | None]
+    ) -> list[Posted]:
+        """Ours among ``limit`` messages after that one that answer (or are) what is sought; all parts."""
+        reply_to, partial_id = sought
+        me, found, ours = self.own_id(), list[Posted](), False
+        async for message in channel.history(limit=limit, after=discord.Object(after), oldest_first=True):
+            report = is_report(message)
+            answered = message.reference.message_id if message.reference is not None else None
+            if message.author.id != me:
+                ours = False
+            elif message.id == partial_id or answered == reply_to:
+                ours = report or not is_notice(message)
+            elif answered is not None:
+                ours = False
+            elif is_notice(message):
+                continue
+            if ours:
+                text = message.content.removeprefix(REPORT_SIGN)
+                turn_id = retried_turn(message) if report else None
+                found.append(Posted(message.id, text, report, turn_id))
+                ours = not report
         return found
 
     async def post_notice(self, place: Place, view: NoticeView) -> int | None:

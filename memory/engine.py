@@ -142,9 +142,14 @@ class Engine:
         """Messages were deleted: gone from the window; a deleted `/refresh` marker is undone."""
         await self._rooms.recorder.deleted(channel_id, ids)
 
-    async def retry(self, person: Person, place: Place, turn_id: int) -> str | None:
-        """Run a failed turn again. Returns why not, in a sentence, or None when it is on its way."""
-        refusal = await self._now.turns.again(turn_id, person, place)
+    async def retry(
+        self, person: Person, place: Place, turn_id: int, answers: int | None = None
+    ) -> str | None:
+        """Run a failed turn again. Returns why not, in a sentence, or None when it is on its way.
+
+        ``answers``: the message that the pressed report answers, when it answers one.
+        """
+        refusal = await self._now.turns.again(turn_id, person, place, answers)
         if refusal is None:
             self._now.gate.wake(place.channel_id)
         return refusal

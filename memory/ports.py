@@ -14,11 +14,15 @@ from memory.types import Incoming, JournalEntry, Memory, Notice, Place, Proposal
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """A message that we posted: its id and its present text. ``report``: it is the line of a failed turn."""
+    """A message that we posted: its id and its present text.
+
+    ``report``: it is the line of a failed turn; ``turn_id`` is then the turn that its Retry button names.
+    """
 
     message_id: int
     text: str
     report: bool = False
+    turn_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +99,14 @@ class Surface(Protocol):
         Empty when the place cannot be read.
         """
 
-    async def own_replies(self, place: Place, reply_to: int) -> list[Posted]:
+    async def own_replies(
+        self, place: Place, reply_to: int, partial_id: int | None = None
+    ) -> list[Posted] | None:
         """Our messages that answer ``reply_to``, with what directly follows them, oldest first.
 
-        Reports of failed turns are among them, marked; confirmations are not.
+        Reports of failed turns are among them, marked; confirmations are not. ``partial_id``: a message known
+        to be part of the answer, found even where the trigger is gone. Empty when the place is gone; None
+        when it can't be read now: then nothing is known.
         """
 
     async def post_notice(self, place: Place, view: NoticeView) -> int | None:

@@ -71,8 +71,13 @@ class WorldFile:
         """
         from play.world import PlayError
 
-        self.folder.mkdir(parents=True, exist_ok=True)
-        guard = sqlite3.connect(self.folder / "playground.lock", timeout=0, isolation_level=None)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            guard = sqlite3.connect(self.folder / "playground.lock", timeout=0, isolation_level=None)
+        except (OSError, sqlite3.OperationalError) as refused:
+            raise PlayError(
+                f"Nothing can be written in the folder {self.folder}. Give yourself the right to write there."
+            ) from refused
         try:
             # An exclusive transaction on an empty database is a file lock that every system has.
             guard.execute("BEGIN EXCLUSIVE")

@@ -28,7 +28,7 @@ from play.simulation import LiveEnv, Seat
 
 log = logging.getLogger("keepsake.play")
 
-SAVE_EVERY = 1.0
+SAVE_EVERY = 0.2
 """At most this many seconds of messages are lost when the process is killed."""
 
 

@@ -101,6 +101,7 @@ class Said:
     reply_to: int | None = None
     report: bool = False
     notice: bool = False
+    report_of: int | None = None
 
 
 @dataclass
@@ -113,6 +114,7 @@ class FakeSurface:
     notices: list[NoticeView] = field(default_factory=list)
     reports: list[Failure] = field(default_factory=list)
     refuse: DeliveryError | None = None
+    unreadable: bool = False
     _ids: itertools.count[int] = field(default_factory=lambda: itertools.count(1_000))
 
     def say(self, person: Person, text: str, place: Place = GENERAL, reply_to: int | None = None) -> Incoming:
@@ -162,11 +164,15 @@ class FakeSurface:
         ]
         return sorted(found, key=lambda m: m.message_id)[-limit:]
 
-    async def own_replies(self, place: Place, reply_to: int) -> list[Posted]:
+    async def own_replies(
+        self, place: Place, reply_to: int, partial_id: int | None = None
+    ) -> list[Posted] | None:
+        if self.unreadable:
+            return None
         return [
-            Posted(m.id, m.text, m.report)
+            Posted(m.id, m.text, m.report, m.report_of)
             for m in self.messages.values()
-            if m.kind is AuthorKind.PERSONA and m.reply_to == reply_to
+            if m.kind is AuthorKind.PERSONA and (m.reply_to == reply_to or m.id == partial_id)
         ]
 
     async def post_notice(self, place: Place, view: NoticeView) -> int | None:
@@ -178,7 +184,7 @@ class FakeSurface:
 
     async def report(self, place: Place, reply_to: int, failure: Failure) -> int | None:
         self.reports.append(failure)
-        return self.post(place, failure.line, reply_to=reply_to, report=True).id
+        return self.post(place, failure.line, reply_to=reply_to, report=True, report_of=failure.turn_id).id
 
     async def can_read(self, place: Place, user_id: int) -> bool:
         return True

@@ -5,8 +5,11 @@ from __future__ import annotations
 import time
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from memory.phrases import Language, asks_to_forget, asks_to_remember, guess_language
+from memory.phrases import Language, Request, asks_to_forget, asks_to_remember, guess_language
+from memory.phrases.lists import OPENING
 
 ENGLISH = [
     ("remember that I'm allergic to peanuts", "I'm allergic to peanuts"),
@@ -247,18 +250,98 @@ def test_the_language_is_guessed_from_small_words(text: str, language: Language)
     assert guess_language(text) is language
 
 
-def test_a_hostile_text_is_read_in_a_moment() -> None:
-    begun = time.perf_counter()
-    for text in (
-        "!" * 4000,
-        "remember " * 500,
-        "a, " * 1400,
-        "que " * 1000,
-        "hey " * 1000,
-        "delete " * 600,
-        " " * 4000,
-    ):
-        asks_to_remember(text)
-        asks_to_forget(text)
-        guess_language(text)
-    assert time.perf_counter() - begun < 2
+def test_a_request_at_the_end_of_a_long_story_is_still_found() -> None:
+    story = "we walked on, and it rained, so we ran. " * 90
+    assert asks_to_remember(f"{story}Remember that I hate rain.") == Request("I hate rain", Language.EN)
+    assert asks_to_remember(f"{story * 9}\nRemember that I hate rain.") == Request("I hate rain", Language.EN)
+
+
+LEADS = sorted({*"|".join(OPENING.values()).split("|"), "please", "por favor", "que", "paki", "lang", "mo"})
+ASKING = [
+    "remember",
+    "remember that",
+    "remember that time day",
+    "make sure you",
+    "can you",
+    "forget",
+    "delete",
+]
+ASKING += ["x, remember that", "no", "olvida", "borra m1", "tandaan mo", "kalimutan na", "pwede mong", "keep"]
+MARKS = [
+    "¿",
+    "¡",
+    ",",
+    ";",
+    ":",
+    ".",
+    "!",
+    "?",
+    "…",
+    "-",
+    "—",
+    "'",
+    '"',
+    "“",
+    "’",
+    "`",
+    "@",
+    "<",
+    "<@",
+    "\n",
+    "na ",
+]
+NAMES = [
+    "@Aa Bb Cc ",
+    "<@1> ",
+    "Ana, ",
+    "Ana Bel: ",
+    "@x",
+    "a",
+    "1",
+    "ﷺ",
+    "\u0300\u0316",
+    "🍎",
+    "\u3000",
+    "ñ",
+]
+AFTER = ["", " ", ", ", ". ", "! ", "? ", ": ", " - ", "\n", " and ", " y ", " ¿", "..", "@"]
+
+
+def _milliseconds(text: str) -> float:
+    """Of the slowest public function, without what other processes take; the best of three."""
+    slowest = 0.0
+    for ask in (asks_to_remember, asks_to_forget, guess_language):
+        best = 1e9
+        for _ in range(3):
+            began = time.thread_time()
+            ask(text)
+            best = min(best, (time.thread_time() - began) * 1_000)
+            if best < 10:
+                break
+        slowest = max(slowest, best)
+    return slowest
+
+
+@pytest.mark.parametrize(("length", "most"), [(4_000, 20), (32_000, 50)])
+@pytest.mark.parametrize("after", AFTER)
+def test_no_run_of_anything_takes_long_to_read(after: str, length: int, most: float) -> None:
+    slow = {}
+    for word in (*LEADS, *ASKING, *MARKS, *NAMES):
+        text = ((word + after) * length)[: length - 1] + "?"
+        slow[word] = _milliseconds(text)
+    assert {word: taken for word, taken in slow.items() if taken > most} == {}
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(st.sampled_from([*LEADS, *ASKING, *MARKS, *NAMES, *AFTER]), min_size=1, max_size=12),
+    st.sampled_from(["", " ", ", "]),
+    st.sampled_from([(4_000, 20), (32_000, 50)]),
+    st.text(max_size=20),
+)
+def test_no_mixture_takes_long_to_read(
+    parts: list[str], between: str, size: tuple[int, float], wild: str
+) -> None:
+    length, most = size
+    text = (between.join([*parts, wild, ""]) * length)[:length]
+    assert _milliseconds(text) < most

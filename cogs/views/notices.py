@@ -1,8 +1,9 @@
 """Confirmations and their buttons (SPEC §4.5), the Retry of a failed turn, the Restore of a refresh.
 
 A button's id says what it does and to which record, so it works after a restart. Nothing is trusted from the
-message: at each press the record is read again and the engine judges who pressed. The answer is the message
-drawn again, or one line that only who pressed can see.
+message: at each press the record is read again, :mod:`cogs.views.standing` says whether it stands in that
+message, and the engine judges who pressed. The answer is the message drawn again, or one line that only who
+pressed can see.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ import discord
 from discord import ui
 
 from cogs import _errors, _render, engine_of
+from cogs._delivery import QUIET, TROUBLE
 from cogs._entries import may_not_write, name_of
-from cogs._inbound import place_and_person
-from cogs.views import notice_verbs
+from cogs._inbound import RETRY_ID, place_and_person
+from cogs.views import notice_verbs, standing
 from cogs.views.entry_text import handle, outcome_words
 from cogs.views.modals import OwnView, TextModal
 from cogs.views.notice_verbs import GONE, GONE_SINCE, GONE_SINCE_HERE, KEPT_FOR_DMS
@@ -27,8 +29,6 @@ from memory.ports import NoticeView
 from memory.types import Memory, Notice, Person, Place
 
 log = logging.getLogger(__name__)
-
-QUIET = discord.AllowedMentions.none()
 
 LABELS = {
     "undo": ("Undo", discord.ButtonStyle.secondary),
@@ -111,7 +111,7 @@ class NoticeButton(
                 await _press(interaction, self.verb, self.notice_id)
 
 
-class RetryButton(ui.DynamicItem[ui.Button[Any]], template=r"ks:retry:(?P<id>\d+)"):
+class RetryButton(ui.DynamicItem[ui.Button[Any]], template=RETRY_ID):
     """Beneath the line of a failed turn: runs it again."""
 
     def __init__(self, turn_id: int) -> None:
@@ -130,7 +130,11 @@ class RetryButton(ui.DynamicItem[ui.Button[Any]], template=r"ks:retry:(?P<id>\d+
         async with _errors.answering(interaction):
             await interaction.response.defer()
             place, person = place_and_person(interaction)
-            refusal = await engine_of(interaction).retry(person, place, self.turn_id)
+            refusal: str | None = standing.no_retry(interaction)
+            if not refusal:
+                asked = interaction.message.reference if interaction.message else None
+                answers = asked.message_id if asked else None
+                refusal = await engine_of(interaction).retry(person, place, self.turn_id, answers)
             if refusal is not None:
                 await _errors.whisper(interaction, refusal)
             else:
@@ -158,6 +162,9 @@ class RestoreButton(ui.DynamicItem[ui.Button[Any]], template=r"ks:restore:(?P<id
         async with _errors.answering(interaction):
             await interaction.response.defer()
             place, person = place_and_person(interaction)
+            if refused := standing.no_marker(interaction, self.marker_id):
+                await _errors.whisper(interaction, refused)
+                return
             if not (place.is_dm or person.manages):
                 await _errors.whisper(
                     interaction, "Restoring needs the Manage Server permission. Nothing was changed."
@@ -183,8 +190,17 @@ def one(item: ui.DynamicItem[Any]) -> ui.View:
     return drawn
 
 
-async def redraw(client: discord.Client, notice: Notice) -> None:
-    """Draw a confirmation again where it stands in its channel. Never raises."""
+async def redraw(client: discord.Client, outcome: Outcome, *, but: int = 0) -> None:
+    """Draw the earlier confirmations of an entry again where they stand in their channels. Never raises.
+
+    ``but``: the message that was drawn already.
+    """
+    for notice in outcome.redraws:
+        if notice.message_id != but:
+            await _draw_again(client, notice)
+
+
+async def _draw_again(client: discord.Client, notice: Notice) -> None:
     channel = client.get_channel(notice.channel_id)
     message: Any = getattr(channel, "get_partial_message", lambda _id: None)(notice.message_id)
     if notice.message_id is None or message is None:
@@ -193,7 +209,7 @@ async def redraw(client: discord.Client, notice: Notice) -> None:
         view = await engine_of(client).notice_view(notice.id, Place(notice.channel_id, notice.guild_id))
         if view is not None:
             await message.edit(**form(view, embeds=may_embed(channel)))
-    except (KeepsakeError, discord.HTTPException) as error:
+    except (KeepsakeError, *TROUBLE) as error:
         log.info("a confirmation could not be drawn again: %s", type(error).__name__)
 
 
@@ -201,9 +217,9 @@ async def _press(interaction: discord.Interaction, verb: str, notice_id: int) ->
     """Acknowledge, act, draw again. A refused press answers with its reason, to who pressed only."""
     await interaction.response.defer()
     place, person = place_and_person(interaction)
-    view = await engine_of(interaction).notice_view(notice_id, place)
-    if view is None:
-        await _errors.whisper(interaction, GONE)
+    view = await standing.confirmed_here(interaction, notice_id)
+    if isinstance(view, str):
+        await _errors.whisper(interaction, view)
         return
     if refused := notice_verbs.refusal(view, verb, person):
         await _errors.whisper(interaction, refused)
@@ -274,8 +290,7 @@ async def _answer(
         return True
     if current is not None:
         await _draw(interaction, current, note if done else "")
-    if outcome.redraw is not None and outcome.redraw.id not in (shown, notice_id):
-        await redraw(interaction.client, outcome.redraw)
+    await redraw(interaction.client, outcome, but=interaction.message.id if interaction.message else 0)
     return done
 
 
@@ -302,9 +317,9 @@ async def _draw(interaction: discord.Interaction, view: NoticeView, note: str = 
 async def _show(interaction: discord.Interaction, notice_id: int) -> None:
     await interaction.response.defer(ephemeral=True, thinking=True)
     place, person = place_and_person(interaction)
-    view = await engine_of(interaction).notice_view(notice_id, place)
-    if view is None:
-        await interaction.edit_original_response(content=GONE)
+    view = await standing.confirmed_here(interaction, notice_id)
+    if isinstance(view, str):
+        await interaction.edit_original_response(content=view)
     elif not notice_verbs.may_see(view, person, place):
         said = notice_verbs.refusal(view, "show", person) or KEPT_FOR_DMS
         await interaction.edit_original_response(content=said)
@@ -319,17 +334,16 @@ async def _open_edit(interaction: discord.Interaction, notice_id: int) -> None:
     It opens for nobody who may not write the entry; the engine judges again when it is sent.
     """
     place, person = place_and_person(interaction)
-    engine = engine_of(interaction)
-    view = await engine.notice_view(notice_id, place)
-    if view is None or view.entry is None:
-        await _errors.whisper(interaction, GONE)
+    view = await standing.confirmed_here(interaction, notice_id)
+    if isinstance(view, str) or view.entry is None:
+        await _errors.whisper(interaction, view if isinstance(view, str) else GONE)
         return
     if refused := notice_verbs.refusal(view, "edit", person) or await may_not_write(
         interaction, view.entry.scope
     ):
         await _errors.whisper(interaction, refused)
         return
-    memory = await engine.facts.get(person, place, view.entry.memory_id)
+    memory = await engine_of(interaction).facts.get(person, place, view.entry.memory_id)
     if memory is None:
         await _errors.whisper(interaction, _gone_since(interaction, view))
         return

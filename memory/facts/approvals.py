@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from memory.facts.gate import WriteGate
 from memory.facts.outcomes import Outcome, OutcomeKind, handle, quote
-from memory.facts.recording import Withdrawn
+from memory.facts.recording import Withdrawn, each_once
 from memory.facts.rights import may_write_now
 from memory.facts.rules import may_read
 from memory.facts.writes import WAITING_FOR, Hand, Write
@@ -99,6 +99,7 @@ async def _stale(tx: Tx, proposal: Proposal, memory: Memory | None) -> Outcome |
 async def _with_notice(tx: Tx, outcome: Outcome, proposal: Proposal) -> Outcome:
     """The outcome, with the suggestion as it is now and its own confirmation to draw again."""
     decided = await tx.proposals.get(proposal.id)
+    redraw = await tx.notices.by_proposal(proposal.id)
     return Outcome(
         outcome.kind,
         memory=outcome.memory,
@@ -110,7 +111,8 @@ async def _with_notice(tx: Tx, outcome: Outcome, proposal: Proposal) -> Outcome:
         pinned=outcome.pinned,
         limit=outcome.limit,
         scope=_scope(outcome, proposal),
-        redraw=await tx.notices.by_proposal(proposal.id),
+        redraw=redraw,
+        redraws=each_once(redraw, *outcome.redraws),
     )
 
 

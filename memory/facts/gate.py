@@ -6,6 +6,8 @@ then the write with its journal line and notice. A refusal writes nothing and ev
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from memory.facts.outcomes import Outcome, OutcomeKind
 from memory.facts.recording import Recorder
 from memory.facts.reversal import reverse
@@ -165,7 +167,8 @@ class WriteGate:
         )
         if after is None:
             return _changed(memory)
-        return await self._recorder.record(tx, OutcomeKind.UPDATED, Op.UPDATE, hand, write, memory, after)
+        done = await self._recorder.record(tx, OutcomeKind.UPDATED, Op.UPDATE, hand, write, memory, after)
+        return replace(done, note=USED_IN_SERVERS) if _told_in_dm(hand, after) else done
 
     async def _delete(self, tx: Tx, write: Write, hand: Hand, memory: Memory, verdict: Verdict) -> Outcome:
         if await self._moved(tx, write, hand, memory):
@@ -225,6 +228,7 @@ class WriteGate:
             journal=joined.journal,
             notice=joined.notice,
             redraw=joined.redraw,
+            redraws=joined.redraws,
             scope=memory.scope,
         )
 
@@ -240,6 +244,11 @@ def _in_own_dm(hand: Hand, scope: Scope) -> bool:
     return hand.place.is_dm and scope.kind is SubjectKind.USER
 
 
+def _told_in_dm(hand: Hand, after: Memory) -> bool:
+    """Did a person's words from a DM become known in servers? They edit on purpose, but must be told."""
+    return not hand.is_model and _in_own_dm(hand, after.scope) and not after.dm_only
+
+
 def _born_dm_only(write: Write, hand: Hand, scope: Scope) -> bool:
     """Saved in a DM: used in DMs only, until its owner widens it (SPEC §4.2)."""
     if scope.kind is not SubjectKind.USER:
@@ -249,3 +258,7 @@ def _born_dm_only(write: Write, hand: Hand, scope: Scope) -> bool:
 
 def _changed(memory: Memory) -> Outcome:
     return Outcome(OutcomeKind.CHANGED_MEANWHILE, memory=memory, scope=memory.scope)
+
+
+USED_IN_SERVERS = "It is used in servers too."
+"""Follows an edit made in a DM of an entry that is used everywhere."""

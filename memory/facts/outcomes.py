@@ -71,7 +71,8 @@ class Outcome:
     ``memory``: the entry as it stands now. ``journal``: set exactly when something was written. ``similar``:
     the entry that already says the same or nearly so. ``unpinned``, ``pinned``: entries in ``scope``, and
     ``limit`` the cap that refused. ``length``: code points of a refused text. ``redraw``: an earlier
-    confirmation of the same entry that should be drawn again. ``of_pins``: it was the cap of pinned entries.
+    confirmation of the same entry that should be drawn again; ``redraws``: all such, each in a message
+    of its own, that one first. ``of_pins``: it was the cap of pinned entries.
     ``detail`` replaces the standard sentence, ``note`` follows it.
     """
 
@@ -88,6 +89,7 @@ class Outcome:
     scope: Scope | None = None
     length: int = 0
     redraw: Notice | None = None
+    redraws: tuple[Notice, ...] = ()
     of_pins: bool = False
     detail: str = ""
     note: str = ""

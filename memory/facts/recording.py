@@ -5,11 +5,18 @@ Order: the entry, its journal line and its notice are committed together, or non
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from memory.facts.outcomes import Outcome, OutcomeKind, handle
 from memory.facts.rules import normalise
 from memory.facts.writes import WAITING, WAITING_FOR, Hand, MemoryLimits, Write
 from memory.store import Tx
 from memory.types import Clock, JournalEntry, Memory, Notice, Op, Proposal, Scope, Source, SubjectKind
+
+_LOOKED_AT = 50
+"""Posted confirmations of one entry that are looked at, and how many of them are drawn again at most."""
+
+_DRAWN_AGAIN = 3
 
 
 class Withdrawn(Exception):
@@ -69,7 +76,11 @@ class Recorder:
         changed = after or before
         assert changed is not None
         at = self.clock.now()
-        redraw = await self._earlier_notice(tx, changed.id, write)
+        history = (
+            [] if write.op is Op.ADD and write.undoes is None else await tx.journal.of_memory(changed.id)
+        )
+        redraw = await _earlier_notice(tx, history, write)
+        others = await _standing_notices(tx, history, changed.id) if history else []
         entry = await tx.journal.add(
             memory_id=changed.id,
             scope=changed.scope,
@@ -100,22 +111,12 @@ class Recorder:
             journal=entry,
             notice=notice,
             redraw=redraw,
+            redraws=each_once(redraw, *others),
             scope=changed.scope,
             unpinned=unpinned,
             pinned=pinned,
             limit=self.limits.unpinned(changed.scope),
         )
-
-    async def _earlier_notice(self, tx: Tx, memory_id: int, write: Write) -> Notice | None:
-        """The confirmation that shows this entry already: of what is undone, or of its latest text."""
-        if write.op is Op.ADD and write.undoes is None:
-            return None
-        if write.undoes is not None:
-            return await tx.notices.by_journal(write.undoes.id)
-        for entry in await tx.journal.of_memory(memory_id):
-            if entry.op in (Op.ADD, Op.UPDATE) and entry.undoes is None:
-                return await tx.notices.by_journal(entry.id)
-        return None
 
     async def propose(
         self, tx: Tx, write: Write, hand: Hand, scope: Scope, text: str, memory: Memory | None
@@ -167,6 +168,43 @@ class Recorder:
             if proposal.scope == scope and same_wish and normalise(proposal.text) == norm:
                 return proposal
         return None
+
+
+async def _earlier_notice(tx: Tx, history: Sequence[JournalEntry], write: Write) -> Notice | None:
+    """The confirmation of what is undone, or else of the entry's latest text."""
+    if write.undoes is not None:
+        return await tx.notices.by_journal(write.undoes.id)
+    told = next((entry for entry in history if _told(entry)), None)
+    return None if told is None else await tx.notices.by_journal(told.id)
+
+
+async def _standing_notices(tx: Tx, history: Sequence[JournalEntry], memory_id: int) -> list[Notice]:
+    """The newest posted confirmations that show this entry as it stands now: they have to be drawn again.
+
+    A pressed message stands for its own write and for what the press did; it shows the latest text that was
+    told in it, or else its own write.
+    """
+    writes = {entry.id: entry for entry in history}
+    shown: dict[int, JournalEntry] = {}
+    notices: dict[int, Notice] = {}
+    for notice in await tx.notices.of_memory(memory_id, _LOOKED_AT):
+        entry = None if notice.journal_id is None else writes.get(notice.journal_id)
+        if entry is None or notice.message_id is None:
+            continue
+        if notice.message_id not in shown or not _told(shown[notice.message_id]):
+            shown[notice.message_id], notices[notice.message_id] = entry, notice
+    standing = [at for at, entry in shown.items() if entry.after is not None and entry.undone_by is None]
+    return [notices[at] for at in standing[:_DRAWN_AGAIN]]
+
+
+def _told(entry: JournalEntry) -> bool:
+    """Did this write give the entry a new text?"""
+    return entry.op in (Op.ADD, Op.UPDATE) and entry.undoes is None
+
+
+def each_once(*notices: Notice | None) -> tuple[Notice, ...]:
+    """The confirmations that there are, in order; of two in one message the later."""
+    return tuple({notice.message_id or -notice.id: notice for notice in notices if notice}.values())
 
 
 def source_of(hand: Hand) -> Source:

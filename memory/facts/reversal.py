@@ -6,13 +6,38 @@ changed since is kept, and said; room and sameness are checked again. The undo i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from memory.facts.outcomes import Outcome, OutcomeKind
 from memory.facts.recording import Recorder, already_undone, changed_since, entry_readable_state
 from memory.facts.rights import Verdict, judge, may_write_now
 from memory.facts.rules import may_read_memory, mentions_in, normalise
 from memory.facts.writes import Hand, Write
 from memory.store import Tx
-from memory.types import JournalEntry, Memory, Op
+from memory.types import JournalEntry, Memory, Op, Person, Place, Scope
+
+_BATCH = 50
+"""Writes that are read at once while looking for the newest."""
+
+
+async def latest_here(
+    tx: Tx, person: Person, place: Place, scopes: Sequence[Scope]
+) -> tuple[JournalEntry | None, bool]:
+    """A person's newest standing write that they may read here, and whether later ones were passed over.
+
+    A write is not read here when it, or its entry as it is now, is used in DMs only.
+    """
+    passed_over = False
+    before: int | None = None
+    while batch := await tx.journal.standing_by(person.id, scopes, before=before, limit=_BATCH):
+        for entry in batch:
+            now = await tx.memories.get(entry.memory_id)
+            states = [state for state in (entry_readable_state(entry), now) if state is not None]
+            if all(may_read_memory(state, person, place) for state in states):
+                return entry, passed_over
+            passed_over = True
+        before = batch[-1].id
+    return None, passed_over
 
 
 async def reverse(recorder: Recorder, tx: Tx, write: Write, hand: Hand) -> Outcome:

@@ -13,6 +13,7 @@ from memory.facts import approvals, finding
 from memory.facts.gate import WriteGate
 from memory.facts.outcomes import Outcome, OutcomeKind
 from memory.facts.recording import Withdrawn, entry_readable_state
+from memory.facts.reversal import latest_here
 from memory.facts.rights import member_access
 from memory.facts.rules import (
     may_read,
@@ -128,19 +129,26 @@ class Facts:
         return await self.write(Write(Op.WIDEN, memory_id=memory_id), self._hand(person, place))
 
     async def undo(self, person: Person, place: Place, journal_id: int | None) -> Outcome:
-        """Reverse one write, or with None the person's own latest in the scopes that they read here."""
-        async with self.store.read() as tx:
-            if journal_id is None:
-                scopes = own_scopes(place, self.lineage, person.id)
-                entry = await tx.journal.latest_by(person.id, scopes)
-            else:
+        """Reverse one write, or with None the person's own latest that they may read here.
+
+        Later writes that were made in a DM are passed over in a server, and that there are some is said.
+        """
+        hand = self._hand(person, place)
+        if journal_id is not None:
+            async with self.store.read() as tx:
                 entry = await tx.journal.get(journal_id)
+            if entry is None:
+                return Outcome(OutcomeKind.NOT_FOUND)
+            return await self.write(Write(entry.op, undoes=entry), hand)
+        scopes = own_scopes(place, self.lineage, person.id)
+        async with self.store.read() as tx:
+            entry, passed_over = await latest_here(tx, person, place, scopes)
         if entry is None:
-            return Outcome(OutcomeKind.NOT_FOUND, detail="" if journal_id else _NOTHING_TO_UNDO)
-        state = entry_readable_state(entry)
-        if journal_id is None and state is not None and not may_read_memory(state, person, place):
-            return Outcome(OutcomeKind.NOT_FOUND, detail=_UNDO_IN_DM)
-        return await self.write(Write(entry.op, undoes=entry), self._hand(person, place))
+            return Outcome(OutcomeKind.NOT_FOUND, detail=_UNDO_IN_DM if passed_over else _NOTHING_TO_UNDO)
+        outcome = await self.write(Write(entry.op, undoes=entry), hand)
+        if not passed_over:
+            return outcome
+        return replace(outcome, note=f"{outcome.note} {_LATER_IN_DM}".strip())
 
     async def decide(self, person: Person, place: Place, proposal_id: int, approve: bool) -> Outcome:
         """Approve or discard a waiting suggestion; when the gate refuses, it waits on and says why."""
@@ -283,4 +291,5 @@ def _title(scope: Scope) -> str:
 
 
 _NOTHING_TO_UNDO = "There is nothing of yours to undo here."
+_LATER_IN_DM = "A later change of yours was made in a DM and stays. Undo it there."
 _UNDO_IN_DM = "Your latest change was made in a DM. Undo it there."

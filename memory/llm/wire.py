@@ -274,4 +274,4 @@ def read_usage(usage: object) -> Usage | None:
 
 def _number(holder: object, name: str) -> int | None:
     value = holder.get(name) if isinstance(holder, Mapping) else getattr(holder, name, None)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31 else None

@@ -53,18 +53,22 @@ _UNDONE = (
     update(journal).where(_c.id == bindparam("key"), _c.undone_by.is_(None)).values(undone_by=bindparam("by"))
 )
 
+_ABOVE_ALL = (1 << 63) - 1
+"""An id above every entry's."""
+
 
 @lru_cache(maxsize=KEPT)
-def _latest_by(count: int) -> Select[*tuple[Any, ...]]:
+def _standing_by(count: int) -> Select[*tuple[Any, ...]]:
     return (
         _all.where(
             _c.actor_id == bindparam("person"),
+            _c.id < bindparam("before"),
             _c.undone_by.is_(None),
             _c.undoes.is_(None),
             any_scope(journal, count),
         )
         .order_by(_c.id.desc())
-        .limit(1)
+        .limit(bindparam("most"))
     )
 
 
@@ -170,17 +174,20 @@ class Journal:
         """Oldest first."""
         return [_entry(row) for row in await self._link.rows(_OF_TURN, {"turn": turn_id})]
 
-    async def latest_by(self, person_id: int, scopes: Sequence[Scope]) -> JournalEntry | None:
-        """The latest write in these scopes that this member made, or triggered in a turn, and that stands.
+    async def standing_by(
+        self, person_id: int, scopes: Sequence[Scope], *, before: int | None = None, limit: int = 1
+    ) -> list[JournalEntry]:
+        """Writes in these scopes that this member made, or triggered in a turn, and that stand; newest first.
 
-        Undoing is not counted as a write, so asking again goes further back instead of undoing the undo.
+        ``before``: only those with a lower id. Undoing is not counted as a write, so asking again goes
+        further back instead of undoing the undo.
         """
         if not scopes:
-            return None
+            return []
         wanted = list(dict.fromkeys(scopes))
-        asked = {"person": person_id, **scope_parameters(wanted)}
-        row = await self._link.row(_latest_by(len(wanted)), asked)
-        return None if row is None else _entry(row)
+        below = _ABOVE_ALL if before is None else before
+        asked = {"person": person_id, "before": below, "most": limit, **scope_parameters(wanted)}
+        return [_entry(row) for row in await self._link.rows(_standing_by(len(wanted)), asked)]
 
     async def mark_undone(self, entry_id: int, by_id: int) -> bool:
         """``by_id`` is the entry that undid it. False when it was undone already: only one caller wins."""

@@ -15,17 +15,12 @@ _c = names.c
 _KNOWN = select(_c.user_id, _c.name).where(
     _c.guild_id == bindparam("guild"), _c.user_id.in_(bindparam("ids", expanding=True))
 )
-_ANYWHERE = (
-    select(_c.user_id, _c.guild_id, _c.name)
-    .where(_c.user_id.in_(bindparam("ids", expanding=True)))
-    .order_by(_c.user_id, _c.guild_id)
-)
 _new = insert(names)
 _PUT = _new.on_conflict_do_update(index_elements=[_c.guild_id, _c.user_id], set_={"name": _new.excluded.name})
 
 
 class Names:
-    """A member's name in each server; guild 0 stands for DMs."""
+    """A member's name in each server; guild 0 stands for DMs. None is told elsewhere."""
 
     __slots__ = ("_link",)
 
@@ -46,11 +41,8 @@ class Names:
         await self._link.write_all(_PUT, changed)
 
     async def get(self, guild_id: int, user_ids: Sequence[int]) -> dict[int, str]:
-        """Their names there, or else in any other server. Unknown members are absent."""
-        found: dict[int, str] = {}
+        """Their names there, and only there. Members unknown there are absent."""
         if not user_ids:
-            return found
-        for user_id, guild, name in await self._link.rows(_ANYWHERE, {"ids": list(dict.fromkeys(user_ids))}):
-            if guild == guild_id or user_id not in found:
-                found[user_id] = name
-        return found
+            return {}
+        rows = await self._link.rows(_KNOWN, {"guild": guild_id, "ids": list(dict.fromkeys(user_ids))})
+        return {row[0]: row[1] for row in rows}

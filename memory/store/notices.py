@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, insert, select, update
 
 from memory.store.codec import to_micros
 from memory.store.link import Fetched, Link, batches
-from memory.store.tables import notices
+from memory.store.tables import journal, notices
 from memory.types import Notice, NoticeState
 
 _c = notices.c
@@ -29,6 +29,12 @@ _all = select(*_COLUMNS)
 _ADD = insert(notices).returning(_c.id)
 _GET = _all.where(_c.id == bindparam("key"))
 _BY_JOURNAL = _all.where(_c.journal_id == bindparam("key")).order_by(_c.id.desc()).limit(1)
+_OF_MEMORY = (
+    _all.join(journal, journal.c.id == _c.journal_id)
+    .where(journal.c.memory_id == bindparam("key"), _c.message_id.is_not(None))
+    .order_by(_c.id.desc())
+    .limit(bindparam("most"))
+)
 _BY_PROPOSAL = _all.where(_c.proposal_id == bindparam("key")).order_by(_c.id.desc()).limit(1)
 _BY_MESSAGE = _all.where(_c.message_id == bindparam("key")).order_by(_c.id.desc()).limit(1)
 _PENDING = (
@@ -101,6 +107,10 @@ class Notices:
 
     async def by_journal(self, journal_id: int) -> Notice | None:
         return await self._first(_BY_JOURNAL, journal_id)
+
+    async def of_memory(self, memory_id: int, limit: int) -> list[Notice]:
+        """The posted confirmations of one entry's writes, newest first. Several may stand in one message."""
+        return [_notice(row) for row in await self._link.rows(_OF_MEMORY, {"key": memory_id, "most": limit})]
 
     async def by_proposal(self, proposal_id: int) -> Notice | None:
         return await self._first(_BY_PROPOSAL, proposal_id)

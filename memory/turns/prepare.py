@@ -5,6 +5,7 @@ Nothing is written, and ``now`` is an argument, so that a preview is exactly wha
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,6 +25,10 @@ from memory.settings import Settings
 from memory.store import Store, Tx
 from memory.types import AuthorKind, Memory, Message, Person, Place, Scope, SubjectKind
 from memory.window import rules as window
+
+LOADS_AT_ONCE = 2
+"""Prompts that are read at the same time. However many turns begin at once, reading connections stay free for
+what Discord wants within three seconds and what has to be read first: a list of choices, a text box."""
 
 JOINED = 10
 """Waiting messages that are answered as the current input of one turn; older ones stay in the window."""
@@ -84,6 +89,7 @@ class Preparer:
         self._config = config
         self._tokenizer = tokenizer
         self._lineage = lineage
+        self._loading = asyncio.Semaphore(LOADS_AT_ONCE)
 
     async def load(
         self,
@@ -97,13 +103,17 @@ class Preparer:
 
         ``reserved``: names that no member may be shown by, such as the persona's.
         """
-        async with self._store.read() as tx:
+        async with self._loading, self._store.read() as tx:
             config = await self._config.load(tx, place)
             channel = await tx.channels.get(place.channel_id)
             start, epoch = (channel.window_start, channel.epoch) if channel else (0, 0)
             rows = await tx.messages.window(place.channel_id, start, epoch)
             unsaved = [t for t in triggers if isinstance(t, Message)]
             wanted = {t for t in triggers if isinstance(t, int)}
+            if before := sorted(
+                wanted - {m.id for m in rows}
+            ):  # called before a `/refresh`: answered all the same
+                rows = [*await tx.messages.many(before), *rows]
             call_ids = {m.id for m in [*[m for m in rows if m.id in wanted][-JOINED:], *unsaved]}
             last = max(call_ids, default=0)
             stored = [*(m for m in rows if m.id <= last or unsaved), *unsaved]

@@ -9,14 +9,19 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 
-from memory.ports import Failure, Surface
+from memory.ports import Failure, Posted, Surface
 from memory.store import Store
 from memory.turns.gate import Gate
 from memory.turns.run import Turns
-from memory.types import Clock, Outbox, Turn, TurnState
+from memory.types import Clock, Turn, TurnState
 
 log = logging.getLogger(__name__)
+
+
+LOOKED_AT = 20
+"""Waiting calls of a channel whose earlier failure lines are looked for after a restart."""
 
 
 class Recovery:
@@ -33,34 +38,67 @@ class Recovery:
         """Settle every unfinished turn that no task of this process is running, then wake what waits."""
         async with self._store.read() as tx:
             unfinished = await tx.turns.unfinished()
-            outbox = {row.turn_id: row for row in await tx.outbox.pending()}
         for turn in unfinished:
-            if not self._turns.live(turn.id):
-                await self._settle(turn, outbox.get(turn.id))
+            await self._settle(turn.id)
         async with self._store.read() as tx:
             waiting = await tx.triggers.waiting_channels()
         for channel_id in waiting:
+            await self._clear(channel_id)
             self._gate.wake(channel_id)
 
-    async def _settle(self, turn: Turn, outbox: Outbox | None) -> None:
+    async def _clear(self, channel_id: int) -> None:
+        """What waits will be answered: a line that its first try failed no longer stands.
+
+        Such a line is left where the process died right after somebody pressed Retry.
+        """
+        async with self._store.read() as tx:
+            channel = await tx.channels.get(channel_id)
+            waiting = await tx.triggers.waiting(channel_id, LOOKED_AT)
+        if channel is None or self._gate.busy(channel_id):
+            return
+        for trigger in waiting:
+            posted = await self._surface.own_replies(channel.place, trigger) or []
+            old = [p for p in posted if p.report]
+            if old:
+                await self._surface.reply(channel.place, trigger, old).withdraw()
+
+    async def _settle(self, turn_id: int) -> None:
+        """End one turn, as it stands now: others were settled meanwhile, and it may have ended by itself."""
+        async with self._store.read() as tx:
+            turn = await tx.turns.get(turn_id)
+            outbox = await tx.outbox.get(turn_id)
+        if turn is None or turn.state not in (TurnState.OPEN, TurnState.COMMITTED):
+            return
+        if self._turns.live(turn_id):
+            return
         reply_to = turn.trigger_ids[-1]
-        posted = await self._surface.own_replies(turn.place, reply_to)
+        posted = await self._surface.own_replies(turn.place, reply_to, turn.partial_id)
+        if posted is None:
+            log.info("a channel can't be read; its turn is settled later", extra={"turn": turn_id})
+            return
         standing = [p for p in posted if not p.report]
+        own = [p for p in posted if p.report and p.turn_id in (None, turn_id)]
+        old = [p for p in posted if p.report and p not in own]
+        if old:
+            await self._surface.reply(turn.place, reply_to, old).withdraw()
         if outbox is not None:
-            log.info("delivering a reply from before the restart", extra={"turn": turn.id})
+            log.info("delivering a reply from before the restart", extra={"turn": turn_id})
             reply = self._surface.reply(turn.place, reply_to, standing)
             await self._turns.deliver(turn, outbox, reply)
-            return
-        if any(p.report for p in posted):
+        elif own:
             await self._close(turn, TurnState.REPORTED)
-            return
+        else:
+            await self._rerun_or_report(turn, standing)
+
+    async def _rerun_or_report(self, turn: Turn, standing: Sequence[Posted]) -> None:
+        reply_to = turn.trigger_ids[-1]
         async with self._store.read() as tx:
             written = len(await tx.journal.of_turn(turn.id))
             proposed = await tx.proposals.of_turn(turn.id)
         if not standing and not written and not proposed:
+            now = self._clock.now()
             async with self._store.write() as tx:
                 await tx.triggers.put_back(turn.id)
-                now = self._clock.now()
                 await tx.turns.close(turn.id, TurnState.FAILED, error="restarted; run again", at=now)
             return
         await self._surface.reply(turn.place, reply_to, standing).withdraw()

@@ -18,12 +18,13 @@ from memory.facts.outcomes import Outcome, OutcomeKind
 from memory.facts.tools import MemoryTools, ToolContext
 from memory.llm.port import ChatMessage, Finished, Model, Request, Role, ToolCall, ToolSpec
 from memory.ports import DeliveryError, Failure, Posted, Reply, Surface
-from memory.prompt import storage
+from memory.prompt import views
 from memory.settings import Settings
 from memory.store import Store
 from memory.turns.notify import Notifier
 from memory.turns.prepare import JOINED, Prepared, Preparer
 from memory.types import Clock, Outbox, Person, Place, Source, Turn, TurnState, Usage
+from memory.window import rules as window
 from memory.window.recorder import Recorder
 
 log = logging.getLogger(__name__)
@@ -79,15 +80,16 @@ class Turns:
     def __init__(self, doors: Doors) -> None:
         self._do = doors
         self._live: set[int] = set()
-        self._people: dict[int, Person] = {}
+        self._people: dict[int, tuple[int, Person]] = {}
         self._places: dict[int, Place] = {}
+        self._unclosed: dict[int, list[tuple[Turn, Sequence[Posted]]]] = {}
 
     def called(self, message_id: int, place: Place, person: Person) -> None:
         """Keep what only the event knows, the caller's rights, until the turn takes the trigger.
 
         After a restart it is gone, and the caller counts as a member without rights: the narrower reading.
         """
-        self._people[message_id] = person
+        self._people[message_id] = (place.channel_id, person)
         self._places[place.channel_id] = place
 
     async def run(self, channel_id: int) -> bool:
@@ -97,10 +99,11 @@ class Turns:
             return False
         try:
             await self._do.recorder.in_step(place, self._do.surface)
+            await self._close_late(channel_id)
             turn = await self._take(place)
         except StoreError as error:
             log.error("a turn could not begin: %s", error)
-            await self._do.surface.report(place, 0, Failure(0, f"{error} Please say it again.", retry=False))
+            await self._say_waiting(place, error)
             return False
         if turn is None:
             self._places.pop(channel_id, None)
@@ -111,6 +114,12 @@ class Turns:
         finally:
             self._live.discard(turn.id)
         return True
+
+    async def _say_waiting(self, place: Place, error: StoreError) -> None:
+        """A call is stored but its turn can't begin: who called is told, and it joins the next one."""
+        if any(channel_id == place.channel_id for channel_id, _ in self._people.values()):
+            line = f"{error} Your message is kept; call me again in a moment."
+            await self._do.surface.report(place, 0, Failure(0, line, retry=False))
 
     def live(self, turn_id: int) -> bool:
         """Is this turn running in this process?"""
@@ -146,7 +155,7 @@ class Turns:
     def _authors(self, turn: Turn) -> dict[int, Person]:
         """Each trigger author with the rights of their latest trigger."""
         known = [self._people.pop(i, None) for i in turn.trigger_ids]
-        return {person.id: person for person in known if person is not None}
+        return {each[1].id: each[1] for each in known if each is not None}
 
     async def answer(self, turn: Turn, authors: Mapping[int, Person]) -> None:
         """Run an open turn to its end. A failure is said in the channel in one line; nothing is raised."""
@@ -198,7 +207,7 @@ class Turns:
         )
         await self._rounds(turn, prepared, context, tools, reply, answer)
         if self._unkept(loaded.triggers, answer):
-            answer.text += "\n-# Nothing was saved just now. `/memory add` saves it for certain."
+            answer.text += "\n-# Nothing was saved just now. With `/memory add` you save something yourself."
         return prepared
 
     def tool_specs(self) -> tuple[ToolSpec, ...]:
@@ -231,7 +240,7 @@ class Turns:
             for position, call in enumerate(done.tool_calls):
                 result = await self._call(at, call, position, answer)
                 messages.append(ChatMessage(Role.TOOL, result, tool_call_id=call.id))
-        if not answer.text.strip():
+        if not window.has_words(answer.text):
             raise ModelEmpty("The model answered nothing. Your message is kept.")
         self._do.stage("answered")
 
@@ -285,9 +294,14 @@ class Turns:
         if answer.truncated:
             text += "\n-# The answer reached its length limit (`REPLY_TOKENS`)."
         outbox = Outbox(turn.id, turn.place, turn.trigger_ids[-1], text, f"ks{turn.id}", now)
+        account = views.to_json(views.bare(prepared.prompt.ledger))
         async with self._do.store.write() as tx:
             await tx.turns.commit(
-                turn.id, answer.usage, self._do.model.info.name, storage.to_json(prepared.prompt.ledger), now
+                turn.id,
+                answer.usage,
+                self._do.model.info.name,
+                views.to_json(views.bare(prepared.prompt.ledger)),
+                now,
             )
             await tx.outbox.add(turn.id, turn.place, outbox.reply_to, text, outbox.nonce, now)
             await tx.channels.set_window_start(turn.place.channel_id, prepared.loaded.window_start)
@@ -301,12 +315,29 @@ class Turns:
         except DeliveryError as error:
             log.warning("a reply could not be posted: %s", error, extra={"turn": turn.id})
             if error.gone:
-                await self._close(turn, TurnState.FAILED, error="the channel would not take the reply")
+                await self._undeliverable(turn, reply, error)
             return
         self._do.stage("delivered")
-        await self.close_delivered(turn, parts)
+        try:
+            await self._close_delivered(turn, parts)
+        except StoreError as broken:
+            log.error("a delivered turn could not be closed yet: %s", broken, extra={"turn": turn.id})
+            self._unclosed.setdefault(turn.place.channel_id, []).append((turn, parts))
 
-    async def close_delivered(self, turn: Turn, parts: Sequence[Posted]) -> None:
+    async def _undeliverable(self, turn: Turn, reply: Reply, error: DeliveryError) -> None:
+        """The channel will never take this reply: nothing half stands, and it is said where it can be."""
+        await reply.withdraw()
+        await self._do.surface.report(turn.place, turn.trigger_ids[-1], Failure(turn.id, f"{error}"))
+        await self._close(turn, TurnState.FAILED, error="the channel would not take the reply")
+
+    async def _close_late(self, channel_id: int) -> None:
+        """Replies that stand in the channel and could not be stored join the window before the next turn."""
+        while late := self._unclosed.get(channel_id):
+            await self._close_delivered(*late[0])
+            late.pop(0)
+        self._unclosed.pop(channel_id, None)
+
+    async def _close_delivered(self, turn: Turn, parts: Sequence[Posted]) -> None:
         """The reply stands in the channel: it joins the window and the turn is over."""
         do = self._do
         author = (do.surface.own_id(), do.surface.persona_name(turn.place))
@@ -344,20 +375,25 @@ class Turns:
             log.error("a failed turn could not be closed: %s", broken)
         self._do.notifier.wake()
 
-    async def again(self, turn_id: int, person: Person, place: Place) -> str | None:
+    async def again(
+        self, turn_id: int, person: Person, place: Place, answers: int | None = None
+    ) -> str | None:
         """The Retry button. Returns a sentence when it can't, else None and the triggers wait again."""
         async with self._do.store.write() as tx:
             turn = await tx.turns.get(turn_id)
-            if turn is None or turn.place.channel_id != place.channel_id:
+            known = turn is not None and turn.place.channel_id == place.channel_id
+            if turn is None or not known or (answers is not None and answers not in turn.trigger_ids):
                 return "That turn is no longer stored. Please say it again."
             if person.id not in turn.author_ids and not person.manages:
                 return "Only who asked, or somebody with Manage Server, can try this again."
-            if turn.state not in (TurnState.FAILED, TurnState.REPORTED):
-                return "That was already answered."
+            if turn.state is TurnState.OPEN and not self.live(turn_id):
+                await tx.turns.close(turn_id, TurnState.FAILED, error="closed late", at=self._do.clock.now())
+            elif turn.state not in (TurnState.FAILED, TurnState.REPORTED):
+                return "That was already answered, or is being answered now."
             if not await tx.triggers.put_back(turn_id):
                 return "It is being tried again already, or the message was deleted."
         if person.id in turn.author_ids:
-            self._people[turn.trigger_ids[-1]] = person
+            self._people[turn.trigger_ids[-1]] = (place.channel_id, person)
         self._places[turn.place.channel_id] = turn.place
         return None
 

@@ -7,6 +7,7 @@ only the first line of a message stands at the left edge. No two authors of a wi
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -22,6 +23,7 @@ __all__ = [
     "bearers",
     "clean_name",
     "distinguish",
+    "has_words",
     "in_play",
     "limits",
     "plan_start",
@@ -136,6 +138,15 @@ def _renamed(message: Message, name: str) -> Message:
         return message if message.author_name == name else replace(message, author_name=name)
     line = f"{head[1]}{name}{message.line[head.end() :]}"
     return replace(message, author_name=name, line=line, encoding="")
+
+
+def has_words(text: str) -> bool:
+    """Is there anything to see in a text? Blanks and invisible signs are nothing."""
+    return any(c not in _BLANK and unicodedata.category(c) not in _UNSEEN for c in text)
+
+
+_BLANK = frozenset("\u115f\u1160\u3164\uffa0\u2800\u034f")
+_UNSEEN = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zs", "Zl", "Zp"))
 
 
 def plan_start(sizes: Sequence[tuple[int, int]], limits: Limits) -> int:

@@ -195,6 +195,17 @@ async def test_an_edit_keeps_its_before_and_after_in_the_journal(facts: Facts) -
     assert outcome.journal.after == outcome.memory and outcome.redraw is not None
 
 
+async def test_words_from_a_dm_about_what_is_used_in_servers_are_said_to_be_used_there(facts: Facts) -> None:
+    memory = await saved(facts, "Likes tea")
+    edited = await facts.edit(ANA, ANAS_DM, memory.id, "Likes coffee")
+    assert edited.note == "It is used in servers too." and edited.note in edited.line()
+    assert edited.memory is not None and not edited.memory.dm_only
+    assert await facts.get(ANA, SQUARE, memory.id) == edited.memory
+    assert not (await facts.edit(ANA, SQUARE, memory.id, "Likes cocoa")).note
+    private = await saved(facts, "Afraid of the dark", place=ANAS_DM)
+    assert not (await facts.edit(ANA, ANAS_DM, private.id, "Afraid of heights")).note
+
+
 async def test_an_edit_of_a_version_that_moved_on_writes_nothing_and_shows_what_stands(
     facts: Facts, store: Store
 ) -> None:

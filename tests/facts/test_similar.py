@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import random
+import time
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -131,3 +135,76 @@ def test_one_more_negation_number_or_name_anywhere_makes_a_different_fact(
 @given(st.text(), st.text())
 def test_it_answers_the_same_both_ways_and_never_fails(one: str, other: str) -> None:
     assert near_duplicate(one, other) is near_duplicate(other, one)
+
+
+def _words(count: int, letters: int, alphabet: str = "bcdfghjklmnpqrstvwxyz") -> list[str]:
+    dice = random.Random(3)
+    return ["k" + "".join(dice.choices(alphabet, k=letters)) for _ in range(count)]
+
+
+def _misspelt(words: list[str]) -> list[str]:
+    return [f"{word[:5]}q{word[6:]}" for word in words]
+
+
+def _run(piece: str) -> tuple[str, str]:
+    return (piece * 500)[:500], (piece * 500)[:499] + "z"
+
+
+NASTY = {
+    "reversed": (" ".join([*_words(80, 5), "kqqqq"]), " ".join([*reversed(_words(80, 5)), "kxxxx"])),
+    "anagrams": (" ".join(_words(45, 9, "abcd")), " ".join(reversed(_words(45, 9, "abcd")))),
+    "misspelt": (" ".join(_words(45, 9)), " ".join(_misspelt(_words(45, 9)))),
+    "long words misspelt": (" ".join(_words(15, 30)), " ".join(_misspelt(_words(15, 30)))),
+    "a clause": (" ".join(_words(24, 19)), " ".join(reversed(_misspelt(_words(24, 19))))),
+    "one word": ("a" * 500, "a" * 499 + "b"),
+    "cyrillic": (" ".join(map(chr, range(0x430, 0x52A))), " ".join(map(chr, range(0x52A, 0x430, -1)))),
+    "emoji": ("".join(map(chr, range(0x1F300, 0x1F4F4))), "".join(map(chr, range(0x1F4F4, 0x1F300, -1)))),
+    "accents": (" ".join(f"é{chr(0x101 + at)}ü" for at in range(120)), "é " * 250),
+    **{
+        piece: _run(piece)
+        for piece in (
+            "@",
+            "a@",
+            "a@.",
+            "<@",
+            "!",
+            ".",
+            "1 ",
+            "1/",
+            "not ",
+            "not a ",
+            "a ",
+            "é ",
+            "\u0300\u0316",
+        )
+    },
+    **{
+        piece: _run(piece) for piece in ("\ufdfa", "a'", "%a", "a.", "https://", "kk ", "word, ", "日 ", "\n")
+    },
+}
+
+
+def _best_milliseconds(work: Callable[[], object]) -> float:
+    """Without what other processes take; the best of three."""
+    taken = []
+    for _ in range(3):
+        began = time.thread_time()
+        work()
+        taken.append((time.thread_time() - began) * 1_000)
+    return min(taken)
+
+
+@pytest.mark.parametrize("name", NASTY)
+def test_a_save_is_compared_with_a_full_scope_in_a_moment(name: str) -> None:
+    """Each text is another one, so that none is known from the comparison before."""
+    one, other = NASTY[name]
+    kept = iter(f"{other}{' ' * extra}" for extra in range(1_000))
+    assert _best_milliseconds(lambda: near_duplicate(f"{next(kept)} ", one)) <= 1
+    assert _best_milliseconds(lambda: [near_duplicate(next(kept), one) for _ in range(120)]) <= 60
+
+
+def test_a_text_with_too_many_words_or_misspellings_is_a_different_fact() -> None:
+    many = " ".join(_words(200, 2))
+    assert not near_duplicate(many, f"{many} indeed")
+    assert near_duplicate(" ".join(_words(8, 12)), " ".join(_misspelt(_words(8, 12))))
+    assert not near_duplicate(" ".join(_words(20, 12)), " ".join(_misspelt(_words(20, 12))))

@@ -147,6 +147,86 @@ async def test_in_a_server_undo_does_not_touch_or_show_what_was_saved_in_a_dm(
     assert len(await everything(store)) == 1
 
 
+async def test_in_a_server_undo_passes_over_what_was_saved_in_a_dm_and_says_so(
+    facts: Facts, store: Store
+) -> None:
+    await saved(facts, "Likes tea")
+    for number in range(60):
+        await saved(facts, f"Afraid of {number}", place=ANAS_DM)
+    undone = await facts.undo(ANA, SQUARE, None)
+    assert undone.kind is Kind.UNDONE and "Likes tea" not in texts(await everything(store))
+    assert "later change of yours was made in a DM" in undone.line() and "Afraid" not in undone.line()
+    assert len(await everything(store)) == 60
+    there = await facts.undo(ANA, ANAS_DM, None)
+    assert there.kind is Kind.UNDONE and "later" not in there.line()
+
+
+async def test_in_a_server_undo_passes_over_an_entry_that_was_made_for_dms_only_since(
+    desk: Desk, facts: Facts
+) -> None:
+    first = await saved(facts, "Likes tea")
+    second = await saved(facts, "Works as a nurse")
+    desk.place = ANAS_DM
+    await desk.shows(second).update("m2", "Works as a nurse and hates it")
+    undone = await facts.undo(ANA, SQUARE, None)
+    assert undone.kind is Kind.UNDONE and await facts.get(ANA, SQUARE, first.id) is None
+    assert await facts.get(ANA, ANAS_DM, second.id) is not None
+    assert "made in a DM" in undone.line() and "nurse" not in undone.line()
+
+
+async def post(store: Store, outcome: Outcome, message_id: int) -> int:
+    """The confirmation stands in that message now."""
+    assert outcome.notice is not None
+    async with store.write() as tx:
+        await tx.notices.posted(outcome.notice.id, message_id)
+    return outcome.notice.id
+
+
+async def test_what_is_back_is_told_in_every_standing_confirmation_of_it(facts: Facts, store: Store) -> None:
+    added = await post(store, await facts.add(ADMIN, SQUARE, SERVER, "Rule one"), 81)
+    pinned = await post(store, await facts.pin(ADMIN, SQUARE, 1, True), 82)
+    edited = await post(store, await facts.edit(ADMIN, SQUARE, 1, "Rule two"), 83)
+    gone = await facts.delete(ADMIN, SQUARE, 1)
+    deleted = await post(store, gone, 84)
+    assert [notice.id for notice in gone.redraws] == [edited, pinned, added]
+    back = await facts.undo(ADMIN, SQUARE, None)
+    assert back.redraw is not None and back.redraw.id == deleted
+    assert [notice.id for notice in back.redraws] == [deleted, edited, pinned, added]
+
+
+async def test_a_message_that_was_pressed_is_drawn_again_as_what_it_shows(facts: Facts, store: Store) -> None:
+    added = await post(store, await facts.add(ADMIN, SQUARE, SERVER, "Rule one"), 81)
+    await post(store, await facts.pin(ADMIN, SQUARE, 1, True), 81)
+    gone = await facts.delete(ADMIN, SQUARE, 1)
+    await post(store, gone, 84)
+    assert [notice.id for notice in gone.redraws] == [added]
+    await facts.undo(ADMIN, SQUARE, None)
+    edited = await post(store, await facts.edit(ADMIN, SQUARE, 1, "Rule two"), 81)
+    again = await facts.delete(ADMIN, SQUARE, 1)
+    assert [notice.id for notice in again.redraws] == [edited]
+
+
+async def test_a_pin_that_is_taken_back_leaves_its_message_the_confirmation_that_it_shows(
+    facts: Facts, store: Store
+) -> None:
+    added = await post(store, await facts.add(ADMIN, SQUARE, SERVER, "Rule one"), 81)
+    pin = await facts.pin(ADMIN, SQUARE, 1, True)
+    await post(store, pin, 81)
+    back = await facts.undo(ADMIN, SQUARE, journal_id(pin))
+    assert back.kind is Kind.UNDONE and [notice.id for notice in back.redraws] == [added]
+
+
+async def test_an_undone_confirmation_needs_no_drawing_and_few_are_drawn_at_once(
+    facts: Facts, store: Store
+) -> None:
+    await post(store, await facts.add(ADMIN, SQUARE, SERVER, "Rule 0"), 80)
+    edits = [await post(store, await facts.edit(ADMIN, SQUARE, 1, f"Rule {n}"), 80 + n) for n in range(1, 6)]
+    undone = await facts.undo(ADMIN, SQUARE, None)
+    await post(store, undone, 90)
+    gone = await facts.delete(ADMIN, SQUARE, 1)
+    assert edits[4] not in [notice.id for notice in gone.redraws[1:]] and len(gone.redraws) <= 4
+
+
 async def test_nobody_else_undoes_a_personal_write(facts: Facts, store: Store) -> None:
     added = await facts.add(ANA, SQUARE, ANAS, "Likes tea")
     for person in (BEN, ADMIN):

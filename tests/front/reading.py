@@ -42,26 +42,46 @@ def raw(shown: Shown) -> list[dict[str, Any]]:
 
 async def double_click(actor: Any, shown: Shown, label: str) -> tuple[InteractionResult, InteractionResult]:
     """Two presses on the same button, both on their way before the bot sees the first."""
-    env, message = actor._env, message_of(shown)
-    stored = env.backend.get_message(message.channel_id, message.id)
     (custom_id,) = ids(shown, label)
-    guild = getattr(actor, "guild", None)
-    results = []
-    for _ in range(2):
-        record, payload = _interactions.base_payload(
-            env.backend,
-            type=InteractionType.MESSAGE_COMPONENT,
-            channel_id=stored.channel_id,
-            guild_id=guild.id if guild is not None else None,
-            user_id=actor.id,
-            data={"custom_id": custom_id, "component_type": 2},
-        )
-        payload["message"] = dict(serializers.message_payload(env.backend, stored))
-        record.source_message_id = stored.id
-        env.backend.emit("INTERACTION_CREATE", payload)
-        results.append(InteractionResult(env, record))
-    await env.settle()
+    message = message_of(shown)
+    results = [_sent(actor, message, custom_id) for _ in range(2)]
+    await actor._env.settle()
     return results[0], results[1]
+
+
+async def press_another(actor: Any, message: Any, custom_id: str) -> InteractionResult:
+    """Press a message's button whose id names another record than its message shows.
+
+    So it is with every old message after the database was restored from a backup, or begun anew: the numbers
+    are given out again.
+    """
+    env = actor._env
+    stored = env.backend.get_message(message.channel.id, message.id)
+    kept = stored.components
+    button = {"type": 2, "style": 2, "label": "x", "custom_id": custom_id}
+    stored.components = [{"type": 1, "components": [button]}]
+    result = _sent(actor, stored, custom_id)
+    stored.components = kept
+    await env.settle()
+    return result
+
+
+def _sent(actor: Any, message: Any, custom_id: str) -> InteractionResult:
+    env = actor._env
+    stored = env.backend.get_message(message.channel_id, message.id)
+    guild = getattr(actor, "guild", None)
+    record, payload = _interactions.base_payload(
+        env.backend,
+        type=InteractionType.MESSAGE_COMPONENT,
+        channel_id=stored.channel_id,
+        guild_id=guild.id if guild is not None else None,
+        user_id=actor.id,
+        data={"custom_id": custom_id, "component_type": 2},
+    )
+    payload["message"] = dict(serializers.message_payload(env.backend, stored))
+    record.source_message_id = stored.id
+    env.backend.emit("INTERACTION_CREATE", payload)
+    return InteractionResult(env, record)
 
 
 def words(shown: Shown) -> str:

@@ -1,45 +1,18 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+import asyncio
+import time
 
 import discord
 import pytest
 
+from cogs import _delivery
 from cogs._delivery import EDIT_EVERY, Budget, clean, part_nonce
 from cogs._surface import DiscordSurface
-from memory.ports import DeliveryError, Failure, Posted, Reply
+from memory.ports import DeliveryError, Posted
 from memory.types import Place
 
-from .world import World
-
-
-class HandClock:
-    def __init__(self) -> None:
-        self.at = datetime(2026, 1, 1, tzinfo=UTC)
-
-    def now(self) -> datetime:
-        return self.at
-
-    def pass_(self, seconds: float) -> None:
-        self.at += timedelta(seconds=seconds)
-
-
-@pytest.fixture
-def hand() -> HandClock:
-    return HandClock()
-
-
-@pytest.fixture
-def surface(world: World, hand: HandClock) -> DiscordSurface:
-    made = DiscordSurface(world.bot)
-    made._clock = hand
-    made._budget = Budget(hand)
-    return made
-
-
-async def asked(world: World, surface: DiscordSurface) -> tuple[Reply, discord.Message]:
-    message = await world.ana.send(world.general, "a question")
-    return surface.reply(world.place(world.general), message.id), message
+from .world import HandClock, World, asked
 
 
 def texts(world: World) -> list[str]:
@@ -147,6 +120,7 @@ async def test_a_reply_goes_on_from_what_stands_already(world: World, surface: D
     await reply.show("half")
     place = world.place(world.general)
     standing = await surface.own_replies(place, message.id)
+    assert standing is not None
     assert [p.text for p in standing] == ["half"]
     again = surface.reply(place, message.id, standing)
     await again.finish("half and half", "ks6")
@@ -158,6 +132,7 @@ async def test_too_many_standing_parts_are_deleted(world: World, surface: Discor
     await reply.finish("word " * 900, "ks7")
     place = world.place(world.general)
     standing = await surface.own_replies(place, message.id)
+    assert standing is not None
     assert len(standing) == 3
     await surface.reply(place, message.id, standing).finish("Short after all.", "ks8")
     assert texts(world) == ["Short after all."]
@@ -169,6 +144,60 @@ async def test_a_channel_that_forbids_us_is_gone_for_good(world: World, surface:
     with pytest.raises(DeliveryError) as caught:
         await reply.finish("Hello", "ks9")
     assert caught.value.gone
+
+
+async def test_a_message_that_discord_will_never_take_is_not_tried_again(
+    world: World, surface: DiscordSurface
+) -> None:
+    reply, _ = await asked(world, surface)
+    world.env.inject_error("POST", "/channels/*/messages", status=400, code=20009)
+    with pytest.raises(DeliveryError, match="would not take the reply") as caught:
+        await reply.finish("Hello", "ks18")
+    assert caught.value.gone
+
+
+async def test_a_partial_is_taken_back_where_we_may_no_longer_post(
+    world: World, surface: DiscordSurface
+) -> None:
+    reply, _ = await asked(world, surface)
+    await reply.show("half of it")
+    world.env.inject_error("POST", "/channels/*/messages", status=403, code=50013, times=None)
+    with pytest.raises(DeliveryError):
+        await reply.finish("word " * 900, "ks19")
+    await reply.withdraw()
+    assert texts(world) == []
+
+
+async def test_a_partial_on_its_way_is_taken_back_when_the_turn_is_stopped(
+    world: World, surface: DiscordSurface, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sending, may_land = asyncio.Event(), asyncio.Event()
+    post = _delivery.post
+
+    async def slow_post(*args: object, **more: object) -> discord.Message:
+        sending.set()
+        await may_land.wait()
+        return await post(*args, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(_delivery, "post", slow_post)
+    reply, _ = await asked(world, surface)
+    showing = asyncio.create_task(reply.show("half"))
+    await sending.wait()
+    showing.cancel()
+    await asyncio.wait([showing])
+    may_land.set()
+    await reply.withdraw()
+    assert texts(world) == []
+
+
+async def test_a_long_stream_costs_little(world: World, surface: DiscordSurface, hand: HandClock) -> None:
+    reply, _ = await asked(world, surface)
+    text, begun = "word " * 3_200, time.process_time()
+    for end in range(4, len(text), 4):
+        hand.pass_(0.02)
+        await reply.show(text[:end])
+    assert time.process_time() - begun < 2
+    await reply.withdraw()
 
 
 async def test_trouble_on_discord_s_side_is_not_for_good(world: World, surface: DiscordSurface) -> None:
@@ -212,58 +241,3 @@ def test_a_part_s_nonce_is_stable_distinct_and_short() -> None:
     assert part_nonce(long, 0) == part_nonce(long, 0)
     assert part_nonce(long, 0) != part_nonce(long, 1)
     assert len(part_nonce(long, 12)) <= 25
-
-
-async def test_a_report_is_one_line_and_is_told_from_a_reply(world: World, surface: DiscordSurface) -> None:
-    message = await world.ana.send(world.general, "a question")
-    place = world.place(world.general)
-    posted = await surface.report(place, message.id, Failure(7, "That did not work.", retry=False))
-    (found,) = await surface.own_replies(place, message.id)
-    assert found == Posted(posted or 0, "That did not work.", report=True)
-    assert [m.text for m in await surface.history(place, limit=10)] == ["a question"]
-
-
-async def test_own_replies_end_where_somebody_else_speaks(world: World, surface: DiscordSurface) -> None:
-    reply, message = await asked(world, surface)
-    await reply.finish("word " * 900, "ks13")
-    await world.ben.send(world.general, "hm")
-    await surface.reply(world.place(world.general), 0).finish("Unrelated.", "ks14")
-    found = await surface.own_replies(world.place(world.general), message.id)
-    assert len(found) == 3
-
-
-async def test_history_is_oldest_first_and_bounded(world: World, surface: DiscordSurface) -> None:
-    for number in range(5):
-        await world.ana.send(world.general, f"line {number}")
-    place = world.place(world.general)
-    said = await surface.history(place, limit=3)
-    assert [m.text for m in said] == ["line 2", "line 3", "line 4"]
-    earlier = await surface.history(place, limit=3, before=said[0].message_id)
-    assert [m.text for m in earlier] == ["line 0", "line 1"]
-    later = await surface.history(place, limit=9, after=said[0].message_id)
-    assert [m.text for m in later] == ["line 3", "line 4"]
-
-
-async def test_a_place_out_of_reach_has_no_history(world: World, surface: DiscordSurface) -> None:
-    assert await surface.history(Place(12345, world.guild.id), limit=5) == []
-
-
-async def test_who_can_read_a_private_channel(world: World, surface: DiscordSurface) -> None:
-    council = world.place(world.council)
-    assert await surface.can_read(council, world.mara.id)
-    assert not await surface.can_read(council, world.ana.id)
-    assert await surface.can_read(world.place(world.general), world.ana.id)
-    assert not await surface.can_read(council, 999)
-
-
-async def test_a_direct_message_is_read_by_its_member_only(world: World, surface: DiscordSurface) -> None:
-    await world.ana.send_dm("hello")
-    place = Place(world.ana.user.dm_channel.id, None)
-    assert await surface.can_read(place, world.ana.id)
-    assert not await surface.can_read(place, world.ben.id)
-
-
-async def test_names_are_those_of_the_server(world: World, surface: DiscordSurface) -> None:
-    assert surface.server_name(world.guild.id) == "Lantern Inn"
-    assert surface.server_name(1) == "this server"
-    assert surface.persona_name(world.place(world.general)) == world.bot.user.display_name  # type: ignore[union-attr]

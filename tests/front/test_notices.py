@@ -267,4 +267,6 @@ def test_a_scope_in_plain_words() -> None:
     assert _render.scope_words(Scope.user(1, "keepsake"), "Ana", dm_only=True) == (
         "about Ana · this persona · used in DMs only"
     )
-    assert _render.scope_words(Scope.server(1), "Inn") == "about Inn · all personas"
+    assert _render.scope_words(Scope.server(1), "Inn") == (
+        "about Inn · all personas · everybody in the server may be told"
+    )

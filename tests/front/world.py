@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import discord
@@ -20,9 +20,11 @@ from simcord.builders import ChannelHandle, GuildHandle
 from simcord.env import Env
 
 import bot as entry
+from cogs._surface import DiscordSurface
 from memory import wiring
 from memory.engine import Engine
 from memory.llm.port import Event, Finished, ModelInfo, Request, TextPiece, ToolCall
+from memory.ports import Reply
 from memory.settings import Settings, sqlite_url
 from memory.types import Person, Place, Usage
 
@@ -187,3 +189,22 @@ def _populate(
         stranger=stranger,
         settings=settings,
     )
+
+
+class HandClock:
+    """A clock that stands still until a test lets time pass."""
+
+    def __init__(self) -> None:
+        self.at = datetime(2026, 1, 1, tzinfo=UTC)
+
+    def now(self) -> datetime:
+        return self.at
+
+    def pass_(self, seconds: float) -> None:
+        self.at += timedelta(seconds=seconds)
+
+
+async def asked(world: World, surface: DiscordSurface) -> tuple[Reply, discord.Message]:
+    """Ana asks something in #general: the reply to it on its way, and her message."""
+    message = await world.ana.send(world.general, "a question")
+    return surface.reply(world.place(world.general), message.id), message

@@ -36,8 +36,16 @@ def clock() -> FakeClock:
 
 
 @pytest_asyncio.fixture
-async def gpt(llmock: LLMock, waits: Waits, clock: FakeClock) -> AsyncIterator[OpenAIModel]:
+async def hasty(llmock: LLMock, waits: Waits, clock: FakeClock) -> AsyncIterator[OpenAIModel]:
+    """Waits hardly at all for the next piece."""
     made = model(llmock.base_url("openai"), waits, clock, piece_s=0.4)
+    yield made
+    await made.close()
+
+
+@pytest_asyncio.fixture
+async def gpt(llmock: LLMock, waits: Waits, clock: FakeClock) -> AsyncIterator[OpenAIModel]:
+    made = model(llmock.base_url("openai"), waits, clock)
     yield made
     await made.close()
 
@@ -156,21 +164,21 @@ async def test_a_server_with_a_real_limit_says_over_long(llmock: LLMock, gpt: Op
         await collect(gpt.stream(ask("word " * 400)))
 
 
-async def test_a_stalled_stream_ends_in_a_timeout(llmock: LLMock, gpt: OpenAIModel) -> None:
+async def test_a_stalled_stream_ends_in_a_timeout(llmock: LLMock, hasty: OpenAIModel) -> None:
     llmock.reply("one two three four").stall(after_chunks=3, seconds=1.0)
     seen: list[str] = []
     with pytest.raises(ModelTimeout):
-        async for event in gpt.stream(ask()):
+        async for event in hasty.stream(ask()):
             assert isinstance(event, TextPiece)
             seen.append(event.text)
     assert seen
     assert len(llmock.requests) == 1
 
 
-async def test_no_first_word_in_time_is_a_timeout(llmock: LLMock, gpt: OpenAIModel) -> None:
+async def test_no_first_word_in_time_is_a_timeout(llmock: LLMock, hasty: OpenAIModel) -> None:
     llmock.slow_first_token(1.0)
     with pytest.raises(ModelTimeout):
-        await collect(gpt.stream(ask()))
+        await collect(hasty.stream(ask()))
 
 
 async def test_the_deadline_bounds_the_whole_call(llmock: LLMock, gpt: OpenAIModel) -> None:

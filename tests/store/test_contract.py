@@ -245,7 +245,7 @@ async def test_settings_are_set_changed_unset_and_read_together(store: Store) ->
         assert await tx.config.many([]) == {}
 
 
-async def test_a_member_is_shown_by_the_name_of_this_server_or_else_of_another(store: Store) -> None:
+async def test_a_member_is_known_by_the_name_of_this_server_and_by_no_other_s(store: Store) -> None:
     async with store.write() as tx:
         await tx.names.put(70, {1: "Ana", 2: "Bo"})
         await tx.names.put(71, {1: "Annie", 3: "Cy"})
@@ -253,8 +253,9 @@ async def test_a_member_is_shown_by_the_name_of_this_server_or_else_of_another(s
         await tx.names.put(70, {2: "Bo 🎉", 1: "Ana"})
         await tx.names.put(70, {})
     async with store.read() as tx:
-        assert await tx.names.get(70, [1, 2, 3, 4, 5]) == {1: "Ana", 2: "Bo 🎉", 3: "Cy", 4: "Di"}
+        assert await tx.names.get(70, [1, 2, 3, 4, 5]) == {1: "Ana", 2: "Bo 🎉"}
         assert await tx.names.get(71, [1]) == {1: "Annie"}
+        assert await tx.names.get(0, [1, 2, 3, 4]) == {4: "Di"}
         assert await tx.names.get(71, []) == {}
 
 

@@ -200,16 +200,17 @@ async def test_an_entry_is_undone_once_and_the_next_undo_goes_further_back(store
         ]
         await tx.journal.add(3, ANA, Op.ADD, ActorKind.MEMBER, 1002, None, None, None, NOW)
         await tx.journal.add(4, HERE, Op.ADD, ActorKind.MEMBER, 1001, None, None, None, NOW)
-        assert await tx.journal.latest_by(1001, [ANA, Scope.user(1001)]) == second
+        assert await tx.journal.standing_by(1001, [ANA, Scope.user(1001)]) == [second]
         undo = await tx.journal.add(
             2, ANA, Op.DELETE, ActorKind.MEMBER, 1001, None, None, None, NOW, undoes=second.id
         )
         assert await tx.journal.mark_undone(second.id, undo.id)
         assert not await tx.journal.mark_undone(second.id, undo.id)
         assert await tx.journal.get(second.id) == replace(second, undone_by=undo.id)
-        assert await tx.journal.latest_by(1001, [ANA]) == first
-        assert await tx.journal.latest_by(1003, [ANA]) is None
-        assert await tx.journal.latest_by(1001, []) is None
+        assert await tx.journal.standing_by(1001, [ANA], limit=5) == [first]
+        assert await tx.journal.standing_by(1001, [ANA], before=first.id) == []
+        assert await tx.journal.standing_by(1003, [ANA]) == []
+        assert await tx.journal.standing_by(1001, []) == []
 
 
 async def test_a_notice_is_pending_until_posted_and_is_recognised_by_its_message(store: Store) -> None:
@@ -232,6 +233,20 @@ async def test_a_notice_is_pending_until_posted_and_is_recognised_by_its_message
         assert await tx.notices.by_message(89) is None
         assert await tx.notices.is_notice([87, 88, 89]) == {88}
         assert await tx.notices.is_notice([]) == set()
+
+
+async def test_the_posted_confirmations_of_one_entry_are_found_newest_first(store: Store) -> None:
+    async with store.write() as tx:
+        entries = [
+            await tx.journal.add(n, ANA, Op.ADD, ActorKind.MEMBER, 1001, None, None, None, NOW)
+            for n in (1, 2, 1, 1)
+        ]
+        made = [await tx.notices.add(700, 70, None, entry.id, None, NOW) for entry in entries]
+        for notice in made[:3]:
+            await tx.notices.posted(notice.id, 80 + notice.id)
+        found = await tx.notices.of_memory(1, 10)
+        assert [notice.id for notice in found] == [made[2].id, made[0].id]
+        assert await tx.notices.of_memory(1, 1) == found[:1] and await tx.notices.of_memory(3, 10) == []
 
 
 async def test_a_proposal_waits_for_its_server_or_its_member_and_is_decided_once(store: Store) -> None:

@@ -54,7 +54,7 @@ def statements(room: ModuleType) -> list[tuple[str, object]]:
     if room is memories:
         found += [(f"of_scopes({dm}) of {name}", memories._of_scopes(22, dm)) for dm in (True, False)]
     if room is journal:
-        found += [(f"latest_by of {name}", journal._latest_by(3))]
+        found += [(f"standing_by of {name}", journal._standing_by(3))]
     return found
 
 
