@@ -68,6 +68,8 @@ async def show(interaction: discord.Interaction, outcome: Outcome, again: OwnVie
     form = notices.form(view, name_of(interaction), private=True)
     if outcome.kind is OutcomeKind.UNDONE:
         form |= {"content": private_words(outcome, name_of(interaction)), "embed": None}
+    elif outcome.note:
+        form["content"] = outcome.note
     message = await interaction.edit_original_response(**form)
     await _posted(interaction, outcome.notice, message.id)
     await notices.redraw(interaction.client, outcome)

@@ -291,6 +291,8 @@ async def _answer(
     if current is not None:
         await _draw(interaction, current, note if done else "")
     await redraw(interaction.client, outcome, but=interaction.message.id if interaction.message else 0)
+    if done and outcome.note:
+        await _errors.whisper(interaction, outcome.note)
     return done
 
 

@@ -11,14 +11,34 @@ repetition in a pattern have a limit, or give nothing back. Beyond the limits th
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from memory.phrases.lists import AFTERWARDS, AT_START, FORGET, LEAD, OPENING, REMEMBER, SMALL_WORDS, Language
+from memory.phrases.lists import (
+    AFTERWARDS,
+    AT_START,
+    BECOMES,
+    CHANGE,
+    FORGET,
+    LEAD,
+    OPENING,
+    REMEMBER,
+    SMALL_WORDS,
+    Language,
+)
 
-__all__ = ["Language", "Request", "asks_to_forget", "asks_to_remember", "guess_language", "plain"]
+__all__ = [
+    "Language",
+    "Request",
+    "asks_to_change",
+    "asks_to_forget",
+    "asks_to_remember",
+    "guess_language",
+    "plain",
+]
 
 READ_HEAD, READ_TAIL = 3_500, 500
 """Code points read of a longer text: its beginning and its end. Together a whole Discord message (4,000)."""
@@ -32,6 +52,12 @@ CANDIDATES = 30
 OPENINGS = 6
 """Words like "hey", "so", "ok" that may stand before a request."""
 
+FURTHER_LINES = 40
+"""Lines after the first that a request may run through."""
+
+SPLITS = 8
+"""Ways to part "change … to …" that are offered."""
+
 _LEAST, _LATE = 4, 120
 """Code points of the thing before "…, remember that", and from the sentence's end in which it may begin."""
 
@@ -40,12 +66,15 @@ _LEAST, _LATE = 4, 120
 class Request:
     """What a member asked for. ``thing``: their own words for it, "" when they only pointed at it.
 
-    ``handle`` is a memory's handle (``m12``) when they named one.
+    ``handle`` is a memory's handle (``m12``) when they named one; ``shared``: they said "for the server";
+    ``changes``: what is to change and its new value, in every way in which "change … to …" can be parted.
     """
 
     thing: str
     language: Language
     handle: str | None = None
+    shared: bool = False
+    changes: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +116,8 @@ def _lists(rows: tuple[tuple[Language, str], ...]) -> tuple[_List, ...]:
 _IN_CLAUSE = _lists(REMEMBER)
 _AT_START = (*_IN_CLAUSE, *_lists(AT_START))
 _FORGET = _lists(FORGET)
+_CHANGE = _lists(CHANGE)
+_BECOMES_RX = {tongue: re.compile(words, re.IGNORECASE) for tongue, words in BECOMES.items()}
 _THANKS = "(?:please|pls|thanks|thank you|por favor|gracias|salamat|ok|okay|ha|po)"
 _THANKS_RX = re.compile(rf"[\s,]{{1,3}}{_THANKS}$", re.IGNORECASE)
 _LATE_RX = tuple(
@@ -101,7 +132,20 @@ _LATE_RX = tuple(
 )
 
 _PIECE = re.compile(r"\S{1,64}")
-_SENTENCE = re.compile(r"(?<=[.!?…])\s+|\n+")
+_SENTENCE = re.compile(r"((?<=[.!?…])\s+|\n+)")
+_FOR_ALL = re.compile(
+    r" (?:for|para|por|sa) (?:\w{1,20} ){0,2}(?:server|servidor|guild|group|grupo|clan|us|everyone|everybody"
+    r"|nosotr[oa]s|tod[oa]s|amin|atin|lahat)\b"
+)
+"""In the words that make up the request: it is about the server."""
+
+_FURTHER = re.compile(
+    r"[-–•*+] ?|\d{1,3}[.)] |(?:and|or|but|also|y|e|o|pero|también|at|pati|saka)\b", re.IGNORECASE
+)
+_COURTESY = re.compile(
+    r"(?:please|pls|thanks?(?: you)?|thx|ty|por favor|(?:muchas )?gracias|(?:maraming )?salamat)\b.{0,30}",
+    re.IGNORECASE,
+)
 _CLAUSE = re.compile(r"(?:[,;:—]|\s[-–])\s+|\s(?:and|so|but|y|pero|at|kaya)\s+", re.IGNORECASE)
 _HANDLE = re.compile(r"^(?:memory\s+|memoria\s+|recuerdo\s+)?#?(m\d{1,18})\b", re.IGNORECASE)
 _ASKING = re.compile(
@@ -138,7 +182,7 @@ def plain(text: str) -> str:
 def _cut(text: str) -> str:
     if len(text) <= READ_HEAD + READ_TAIL:
         return text
-    return f"{text[:READ_HEAD]}\n{text[-READ_TAIL:]}"
+    return f"{text[:READ_HEAD]}\n\n{text[-READ_TAIL:]}"
 
 
 @dataclass(slots=True)
@@ -180,7 +224,7 @@ def _tidy(thing: str) -> str:
     return thing
 
 
-def _found(tongue: Language, match: re.Match[str], sentence: str) -> Request | None:
+def _found(tongue: Language, match: re.Match[str], sentence: str, further: str = "") -> Request | None:
     rest = sentence[match.end() :]
     asked = sentence.rstrip().endswith("?")
     opened = match.group(0).rstrip().casefold()
@@ -192,31 +236,64 @@ def _found(tongue: Language, match: re.Match[str], sentence: str) -> Request | N
         return None
     if tongue is Language.FIL and re.match(r"ba\b", told, re.IGNORECASE):
         return None
-    thing = "" if _POINTER.fullmatch(told) else _tidy(rest)
+    thing = "" if told and _POINTER.fullmatch(told) else _tidy(f"{rest} {further}")
     if asked and not thing:
         return None
-    return Request(thing, tongue)
+    return Request(thing, tongue, shared=bool(_FOR_ALL.search(opened)))
+
+
+def _pieces(text: str) -> list[tuple[str, str]]:
+    """Each sentence or line, and what parts it from the one before."""
+    parts = ["", *_SENTENCE.split(text)]
+    return [(gap, piece) for gap, piece in zip(parts[::2], parts[1::2], strict=True) if piece.strip()]
 
 
 def _sentences(text: str) -> Iterator[str]:
     """Sentences; one that ends in a colon takes all that follows it."""
-    pieces = [piece for piece in _SENTENCE.split(text) if piece.strip()]
-    for at, piece in enumerate(pieces):
+    return (sentence for sentence, _ in _with_lines(_pieces(text)))
+
+
+def _with_lines(pieces: list[tuple[str, str]]) -> Iterator[tuple[str, int]]:
+    """The sentences, each with the number of the piece after it."""
+    for at, (_, piece) in enumerate(pieces):
         if piece.rstrip().endswith(":") and at + 1 < len(pieces):
-            yield " ".join(pieces[at:])
+            yield " ".join(text for _, text in pieces[at:]), len(pieces)
             return
-        yield piece
+        yield piece, at + 1
+
+
+def _further(pieces: list[tuple[str, str]], at: int, polite: bool) -> str:
+    """The lines from ``at`` on that go on with the request before them, joined by a space."""
+    lines: list[str] = []
+    before = pieces[at - 1][1]
+    for gap, line in pieces[at : at + FURTHER_LINES]:
+        joined = bool(_FURTHER.match(line))
+        ended = before.endswith((".", "!", "?", "…")) or gap.count("\n") > 1
+        if "\n" not in gap or (ended and not joined) or (line.endswith("?") and not (polite and joined)):
+            break
+        if _COURTESY.fullmatch(line) or any(
+            next(each.matches(line, 0), None) for each in (*_AT_START, *_FORGET, *_CHANGE)
+        ):
+            break
+        lines.append(line)
+        before = line
+    return " ".join(lines)
 
 
 def asks_to_remember(text: str) -> Request | None:
-    """The request to remember in a member's message, or None. Never raises."""
+    """The request to remember in a member's message, or None. Never raises.
+
+    Its thing may run on over the next lines, which are joined by a space.
+    """
     patience = _Patience()
-    for sentence in _sentences(plain(text)):
+    pieces = _pieces(plain(text))
+    for sentence, following in _with_lines(pieces):
         late = _afterwards(sentence)
         for tongue, match in patience.begun(sentence, _AT_START, _IN_CLAUSE):
             found = _found(tongue, match, sentence)
             if found is not None and (found.thing or late is None):
-                return found
+                further = _further(pieces, following, match.group("polite") is not None)
+                return (_found(tongue, match, sentence, further) or found) if further else found
         if late is not None:
             return late
     return None
@@ -243,6 +320,24 @@ def asks_to_forget(text: str) -> Request | None:
                 continue
             named = _HANDLE.match(rest)
             return Request(_tidy(rest), tongue, named.group(1).casefold() if named else None)
+    return None
+
+
+def asks_to_change(text: str) -> Request | None:
+    """The request to give something remembered a new value ("change my birthday to May 6"), or None."""
+    patience = _Patience()
+    for sentence in _sentences(plain(text)):
+        for tongue, match in patience.begun(sentence, _CHANGE, _CHANGE):
+            if sentence.rstrip().endswith("?") and match.group("polite") is None:
+                continue
+            rest = _tidy(sentence[match.end() :])
+            parted = itertools.islice(_BECOMES_RX[tongue].finditer(rest), SPLITS)
+            ways = [(_tidy(rest[: mark.start()]), _tidy(rest[mark.end() :])) for mark in parted]
+            changes = tuple((thing, value) for thing, value in ways if thing and value)
+            if changes:
+                named = _HANDLE.match(changes[0][0])
+                handle = named.group(1).casefold() if named else None
+                return Request(rest, tongue, handle, changes=changes)
     return None
 
 

@@ -55,11 +55,11 @@ _POLITE = {
         "(?:make|be) sure (?:that )?(?:you|to) ",
     ),
     Language.ES: _any(
-        "(?:(?:me|te) )?(?:puedes|podrías|podés|puede|podría|pudieras) ",
+        "(?:(?:me|te) )?(?:puedes|podrías|podés|puede|podría|pudieras)(?:,? (?:por favor|porfa)\\b,?)? ",
         "(?:quiero|necesito|me gustaría) que ",
         "(?:tienes|tenés|debes) (?:que )?",
     ),
-    Language.FIL: r"(?:pwede|puwede|pwedeng|puwedeng|maaari|maaaring|kaya)(?: ?(?:mo|mong|bang|ba)){0,4} ",
+    Language.FIL: r"(?:pwede|puwede|pwedeng|puwedeng|maaari|maaaring|kaya)(?: ?(?:mo|mong|bang|ba)){0,4}(?: (?:please|pls|po)\b)? ",
 }
 
 LEAD = {
@@ -69,6 +69,10 @@ LEAD = {
 }
 """What stands between the opening and the request: a name, a please, a "can you"."""
 
+_MEMBER = _any(r"<@!?\d{1,20}+>", r"@[\w-]{1,40}+")
+"""Another member, mentioned: raw or by name."""
+
+_EN_FOR = "(?: for (?:me|us|all of us|everyone|everybody|(?:the |this |our )?(?:whole )?(?:server|guild|group|clan)))?"
 _EN_THAT = _any(" that\\b", r" (?:this|it)? ?[:,—-]", " this\\b", " the fact that\\b", r" ?:")
 _EN_NOT = "(?:don'?t|do not|never) (?:ever |you )?forget"
 _EN_ME = r"(?=(?:i|i'm|im|i've|i'll|we|we're|my|our|me as)\b)"
@@ -80,6 +84,8 @@ _EN_BARE = (
         '["“]',
         r"[\w-]{1,40}+'s\b",
         r"[\w'-]{1,40}+ (?:is|are|has|likes|loves|hates)\b",
+        rf"{_MEMBER}'s\b",
+        rf"{_MEMBER} (?:[\w'-]{{1,40}}+ ){{0,2}}?(?:[a-z]{{1,20}}s|can|can't|cannot|will|won't|had|[a-z]{{1,9}}n't)\b",
     )
     + ")"
 )
@@ -88,6 +94,7 @@ _EN_NOTE = _any(
     "(?:jot|note|write) (?:(?:this|it) )?down",
     "(?:keep|bear) (?:(?:this|it) )?in mind",
     "memori[sz]e",
+    "note",
     "save",
     "store",
     "(?:save|commit|add|put|store) (?:(?:this|it) )?(?:to|in|into) (?:(?:your|the) )?(?:memory|memories)",
@@ -95,6 +102,7 @@ _EN_NOTE = _any(
     "for (?:future|later) reference",
 )
 
+_ES_FOR = "(?: (?:por|para) (?:mí|mi|nosotr[oa]s|tod[oa]s|(?:(?:el|este|nuestro|todo el) )?(?:servidor|server|grupo|clan)))?"
 _ES_THAT = _any(" (?:de )?que\\b", r" (?:esto|lo siguiente)\b ?[:,]?", r" ?[:,]")
 _ES_NOT = _any(
     "no (?:(?:te|se|lo|se te) )?(?:olvides|olvidés|olvide|olviden|olvidar)",
@@ -114,6 +122,9 @@ _ES_NOTE = _any(
     "(?:agrega|agregar|añade|añadir) a (?:(?:tu|la) )?memoria",
 )
 
+_FIL_FOR = (
+    "(?: para sa (?:akin|amin|atin|lahat|(?:buong )?(?:server|grupo|clan)(?: (?:na ito|namin|natin))?))?"
+)
 _FIL_THAT = _any(" (?:na|that)\\b", r" '?(?:ito|to)\b ?[:,]?", r" ?[:,]")
 _FIL_YOU = r"(?: (?:mo|niyo|nyo|ninyo|po|nga|lang|palagi|lagi)\b){0,5}(?: (?:mong|ninyong|niyong|nyong)\b)?"
 _FIL_REMEMBER = _any(
@@ -131,17 +142,17 @@ _FIL_NOT = (
 )
 
 REMEMBER: tuple[tuple[Language, str], ...] = (
-    (Language.EN, f"remember{_EN_THAT}"),
-    (Language.EN, rf"remember {_EN_ME}"),
+    (Language.EN, f"remember{_EN_FOR}{_EN_THAT}"),
+    (Language.EN, rf"remember{_EN_FOR} {_EN_ME}"),
     (Language.EN, f"remember{_EN_TO}"),
-    (Language.EN, f"{_EN_NOT}{_EN_THAT}"),
+    (Language.EN, f"{_EN_NOT}{_EN_FOR}{_EN_THAT}"),
     (Language.EN, rf"{_EN_NOT} {_EN_ME}"),
-    (Language.EN, f"{_EN_NOTE}{_EN_THAT}"),
-    (Language.ES, f"{_ES_REMEMBER}{_ES_THAT}"),
-    (Language.ES, f"{_ES_NOT}{_ES_THAT}"),
-    (Language.ES, f"{_ES_NOTE}{_ES_THAT}"),
-    (Language.FIL, rf"{_FIL_REMEMBER}{_FIL_YOU}(?:{_FIL_THAT}|(?<=ng)\s)"),
-    (Language.FIL, rf"{_FIL_NOT}(?:{_FIL_THAT}|(?<=kalimutang)\s)"),
+    (Language.EN, f"{_EN_NOTE}{_EN_FOR}{_EN_THAT}"),
+    (Language.ES, f"{_ES_REMEMBER}{_ES_FOR}{_ES_THAT}"),
+    (Language.ES, f"{_ES_NOT}{_ES_FOR}{_ES_THAT}"),
+    (Language.ES, f"{_ES_NOTE}{_ES_FOR}{_ES_THAT}"),
+    (Language.FIL, rf"{_FIL_REMEMBER}{_FIL_YOU}{_FIL_FOR}(?:{_FIL_THAT}|(?<=ng)\s)"),
+    (Language.FIL, rf"{_FIL_NOT}{_FIL_FOR}(?:{_FIL_THAT}|(?<=kalimutang)\s)"),
 )
 AT_START: tuple[tuple[Language, str], ...] = (
     (Language.EN, rf"(?:remember|{_EN_NOT}) {_EN_BARE}"),
@@ -150,6 +161,8 @@ AT_START: tuple[tuple[Language, str], ...] = (
         Language.ES,
         rf"(?:{_ES_REMEMBER}|{_ES_NOT}|apunta|anota) (?=(?:mi|mis|nuestr[oa]s?|el|la|los|las|lo)\b)",
     ),
+    (Language.ES, rf"(?:{_ES_REMEMBER}|{_ES_NOT}|apunta|anota) (?=(?:a )?{_MEMBER} \S)"),
+    (Language.FIL, rf"(?:{_FIL_REMEMBER}(?: mo)?|{_FIL_NOT}) (?=(?:si )?{_MEMBER} \S)"),
     (
         Language.FIL,
         rf"(?:{_FIL_REMEMBER} (?:mo|niyo|nyo|ninyo)|{_FIL_NOT}) "
@@ -197,6 +210,10 @@ FORGET: tuple[tuple[Language, str], ...] = (
         rf"{_EN_DROP} (?:(?:the|that|your|this) )?memor(?:y|ies)(?: (?:that|about|of|where)\b| ?:)?\s",
     ),
     (Language.EN, rf"{_EN_DROP} (?=m\d++\b|.{{1,300}} from (?:your |the )?memor(?:y|ies)\b)"),
+    (
+        Language.EN,
+        rf"{_EN_DROP} (?=(?:everything|all)\b.{{0,60}}\b(?:about (?:me|us)|you (?:know|remember)|memor(?:y|ies))\b)",
+    ),
     (Language.EN, r"(?:stop remembering|(?:don'?t|do not) remember)(?: (?:that|about)\b)?\s"),
     (
         Language.ES,
@@ -209,6 +226,7 @@ FORGET: tuple[tuple[Language, str], ...] = (
     ),
     (Language.ES, rf"{_ES_DROP} de tu memoria (?:que |lo de )?"),
     (Language.ES, rf"{_ES_DROP} (?=m\d++\b|.{{1,300}} de (?:tu|la) memoria\b)"),
+    (Language.ES, rf"{_ES_DROP} (?=todo\b.{{0,60}}\b(?:m[ií]|sabes|recuerdas|memoria|recuerdos)\b)"),
     (Language.ES, r"(?:no recuerdes|deja de recordar)(?: que\b)?\s"),
     (
         Language.FIL,
@@ -218,9 +236,29 @@ FORGET: tuple[tuple[Language, str], ...] = (
     (
         Language.FIL,
         rf"{_FIL_DROP}(?: (?:mo|niyo|nyo|ninyo))?(?: na)? "
-        r"(?=m\d++\b|.{1,300} sa (?:memory|alaala)\b|(?:ang|'?yung) (?:memory|alaala)\b)",
+        r"(?=m\d++\b|(?:ang )?lahat\b.{0,60}\b(?:akin|alam mo|naaalala mo|alaala)\b"
+        r"|.{1,300} sa (?:memory|alaala)\b|(?:ang|'?yung) (?:memory|alaala)\b)",
     ),
 )
+
+CHANGE: tuple[tuple[Language, str], ...] = (
+    (Language.EN, r"(?:change|update|correct|edit) (?=(?:m\d++|\S{1,60}+ ).{0,300}?(?:to |: ?))"),
+    (
+        Language.ES,
+        r"(?:(?:cambi|actualiz)(?:a|á|ar|e|es)|corr[ií]ge|corregir|corrija|corrijas) (?=.{2,300}? (?:a|al|por) )",
+    ),
+    (
+        Language.FIL,
+        r"(?:palitan|baguhin|i-?update|i-?change|paki(?:palitan|bago|update))(?: (?:mo|niyo|nyo|po|na)\b){0,3} "
+        r"(?=.{2,300}? (?:ng|sa|to|nang) )",
+    ),
+)
+BECOMES = {
+    Language.EN: r" to (?:be )?|: ?| to: ?",
+    Language.ES: r" al? |: | por ",
+    Language.FIL: r" (?:ng|nang|sa|to) |: ",
+}
+"""What stands between what is changed and its new value."""
 
 SMALL_WORDS = {
     Language.EN: "the is are i my you what when where who how do does did and to of in it that we our your"

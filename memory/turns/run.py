@@ -289,20 +289,15 @@ class Turns:
 
     async def _commit(self, turn: Turn, prepared: Prepared, answer: Answer) -> Outbox:
         """The reply is final: its text, its ledger and the window's new start are one transaction."""
-        now = self._do.clock.now()
+        do = self._do
+        now = do.clock.now()
         text = answer.text.strip()
         if answer.truncated:
             text += "\n-# The answer reached its length limit (`REPLY_TOKENS`)."
         outbox = Outbox(turn.id, turn.place, turn.trigger_ids[-1], text, f"ks{turn.id}", now)
         account = views.to_json(views.bare(prepared.prompt.ledger))
         async with self._do.store.write() as tx:
-            await tx.turns.commit(
-                turn.id,
-                answer.usage,
-                self._do.model.info.name,
-                views.to_json(views.bare(prepared.prompt.ledger)),
-                now,
-            )
+            await tx.turns.commit(turn.id, answer.usage, do.model.info.name, account, now)
             await tx.outbox.add(turn.id, turn.place, outbox.reply_to, text, outbox.nonce, now)
             await tx.channels.set_window_start(turn.place.channel_id, prepared.loaded.window_start)
         self._do.stage("committed")

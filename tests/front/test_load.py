@@ -156,9 +156,8 @@ class Evening:
 
 @asynccontextmanager
 async def evening(folder: Path) -> AsyncIterator[Evening]:
-    settings = make_settings(folder, max_personal_memories=1_000)  # room for more than a full shelf
+    settings, model = make_settings(folder, max_personal_memories=1_000), SlowModel()
     await fill(settings, [person.id for person in PEOPLE], ordinary)
-    model = SlowModel()
 
     class Player(entry.Keepsake):
         async def setup_hook(self) -> None:
