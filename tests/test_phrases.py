@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.phrases import Language, Request, asks_to_forget, asks_to_remember, guess_language
+from memory.phrases import Language, Request, asks_to_change, asks_to_forget, asks_to_remember, guess_language
 from memory.phrases.lists import OPENING
 
 ENGLISH = [
@@ -47,6 +47,19 @@ ENGLISH = [
     ("@Keepsake Bot remember that I nap at noon", "I nap at noon"),
     ("remember that movie night is on Friday", "movie night is on Friday"),
     ("Remember: movie night is at 8.30 pm", "movie night is at 8.30 pm"),
+    ("remember @Ben likes tea", "@Ben likes tea"),
+    ("remember <@12> can't hear well", "<@12> can't hear well"),
+    ("remember @Ben's birthday is May 3", "@Ben's birthday is May 3"),
+    ("hey, could you please remember for me that I sleep late", "I sleep late"),
+    ("save for us: the raid is on Friday", "the raid is on Friday"),
+    ("note that I am vegetarian", "I am vegetarian"),
+    ("remember that I like tea\nand coffee", "I like tea and coffee"),
+    ("remember that I like tea.\nAnd coffee.\nHow are you?", "I like tea. And coffee"),
+    ("remember that my cats are:\n- Miso\n- Tofu", "my cats are: - Miso - Tofu"),
+    ("remember that\nI like tea", "I like tea"),
+    ("remember that I like tea\nthanks!", "I like tea"),
+    ("remember that I like tea\nwhat's up?", "I like tea"),
+    ("remember that I like tea\nremember that I like pie", "I like tea"),
 ]
 ENGLISH_NOT = [
     "do you remember when we met?",
@@ -67,6 +80,8 @@ ENGLISH_NOT = [
     "can you save money on this?",
     "who remembers this game",
     "remembering is hard",
+    "remember @Ben",
+    "remember @Ben from school lol",
     "I forgot that we had a meeting",
     "it was a night to remember",
     "you never remember my name",
@@ -101,6 +116,10 @@ SPANISH = [
     ("mi hermana se llama Ana, apúntalo por favor", "mi hermana se llama Ana"),
     ("recuerda mi cumpleaños: 3 de mayo", "mi cumpleaños: 3 de mayo"),
     ("@Keepsake recuerda que nuestro clan es Luna", "nuestro clan es Luna"),
+    ("oye, ¿podrías por favor recordar por mí que duermo tarde?", "duermo tarde"),
+    ("recuerda que a @Ben le gusta el té", "a @Ben le gusta el té"),
+    ("recuerda a @Ben le gusta el té", "a @Ben le gusta el té"),
+    ("recuerda que me gusta el té\ny el café", "me gusta el té y el café"),
 ]
 SPANISH_NOT = [
     "¿recuerdas cuando fuimos al mar?",
@@ -111,6 +130,7 @@ SPANISH_NOT = [
     "no puedo olvidar que te fuiste",
     "yo no olvido",
     "recuerda cuando éramos niños",
+    "recuerda a @Ben de la escuela",
     "¿qué recuerdas de mí?",
     "me olvidé de que había examen",
     "un buen recuerdo",
@@ -143,6 +163,9 @@ FILIPINO = [
     ("Ana ang kapatid ko, wag mong kalimutan yan", "Ana ang kapatid ko"),
     ("tandaan mo ang birthday ko: Mayo 3", "ang birthday ko: Mayo 3"),
     ("tandaan: bukas ang raid", "bukas ang raid"),
+    ("hoy, pwede mo bang please tandaan para sa akin na nurse ako", "nurse ako"),
+    ("tandaan mo si @Ben mahilig sa tsaa", "si @Ben mahilig sa tsaa"),
+    ("i-note mo na vegetarian ako\nat bingi", "vegetarian ako at bingi"),
 ]
 FILIPINO_NOT = [
     "naaalala mo ba ako?",
@@ -180,6 +203,10 @@ FORGET = [
     ("pakikalimutan ang pusa ko", "ang pusa ko", None),
     ("burahin mo m12", "m12", "m12"),
     ("i-delete mo yung edad ko sa memory", "yung edad ko sa memory", None),
+    ("delete everything you know about me", "everything you know about me", None),
+    ("borra todo lo que sabes de mí", "todo lo que sabes de mí", None),
+    ("kalimutan mo lahat", "lahat", None),
+    ("burahin mo ang lahat tungkol sa akin", "ang lahat tungkol sa akin", None),
 ]
 FORGET_NOT = [
     "forget it",
@@ -196,6 +223,7 @@ FORGET_NOT = [
     "nakalimutan mo ba?",
     "delete the message",
     "remove the channel",
+    "delete everything in the channel",
 ]
 
 
@@ -266,7 +294,18 @@ ASKING = [
     "forget",
     "delete",
 ]
-ASKING += ["x, remember that", "no", "olvida", "borra m1", "tandaan mo", "kalimutan na", "pwede mong", "keep"]
+ASKING += ["change", "change a to", "cambia a", "palitan a ng", "remember @a", "delete all", "note"]
+ASKING += [
+    "remember that I\nam",
+    "x, remember that",
+    "no",
+    "olvida",
+    "borra m1",
+    "tandaan mo",
+    "kalimutan na",
+    "pwede mong",
+    "keep",
+]
 MARKS = [
     "¿",
     "¡",
@@ -310,7 +349,7 @@ AFTER = ["", " ", ", ", ". ", "! ", "? ", ": ", " - ", "\n", " and ", " y ", " �
 def _milliseconds(text: str) -> float:
     """Of the slowest public function, without what other processes take; the best of three."""
     slowest = 0.0
-    for ask in (asks_to_remember, asks_to_forget, guess_language):
+    for ask in (asks_to_remember, asks_to_forget, asks_to_change, guess_language):
         best = 1e9
         for _ in range(3):
             began = time.thread_time()

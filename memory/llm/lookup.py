@@ -26,6 +26,7 @@ _STRANGE = 0.5
 
 _STOP_WORDS = (
     # English
+    "everything everyone everybody every all "
     "a an the is are am was were be been do does did have has had i me my mine you your yours he she it "
     "his her "
     "its we us our they them their this that these those what when where who whom whose which why how of "
@@ -35,12 +36,14 @@ _STOP_WORDS = (
     "tell say said please there here s re ve ll m t d just also anything something so if as by any does many "
     "much name's whats called ever again let get got go keepsake bot hey hi hello ok "
     # Spanish
+    "todo todos toda todas "
     "el la los las un una unos unas es soy eres somos son era fue ser estar esta estoy estas de del al a "
     "en y o "
     "que cual cuales cuando donde como quien por para con sin mi mis tu tus su sus me te se lo le les nos yo "
     "ella ellos sabes sabe recuerdas recuerda recuerdo dime dijo dije tengo tienes tiene hay si no mas muy "
     "nuestro nuestra ese esa eso este esto algo sobre cuanto cuantos porque hola "
     # Filipino
+    "lahat "
     "ang ng mga sa si ni kay ako ko akin aking ikaw ka mo siya niya kami namin natin tayo sila nila ano "
     "anong "
     "sino saan nasaan kailan paano bakit alin ilan ba po opo na ay at o may mayroon meron hindi oo lang "
@@ -66,6 +69,9 @@ _SAME = (
     "meeting meet reunion pulong meetup",
 )
 _CONCEPT = {word: f"={group.split()[0]}" for group in _SAME for word in group.split()}
+
+COPULA = re.compile(r"\s*[:=]\s+|\s+(?:is now|es ahora|is|are|es|son|ay)\s+", re.IGNORECASE)
+"""What stands between what an entry is about and its value."""
 
 _WORD = re.compile(r"[^\W_]+")
 _ENDINGS = ("ings", "ing", "edly", "ies", "ed", "es", "s", "os", "as", "o", "a")
@@ -118,7 +124,10 @@ class Hit:
 
 
 def rank(question: str, lines: Sequence[Line], favour: Callable[[Line], float] = lambda _: 1.0) -> list[Hit]:
-    """Lines that cover something of the question, best first; ties keep the prompt's order, newest first."""
+    """Lines that cover something of the question, best first.
+
+    Of equals the entry with fewer words that were not asked for comes first, then the newest.
+    """
     asked = list(dict.fromkeys(terms(question)))
     if not asked or not lines:
         return []
@@ -140,8 +149,36 @@ def rank(question: str, lines: Sequence[Line], favour: Callable[[Line], float] =
         )
         if covered:
             length = 1.0 / (1.0 + 0.004 * max(0, len(document) - 12))
-            hits.append((-favour(line) * length * covered / whole, -at, line))
-    return [Hit(line, -score) for score, _, line in sorted(hits, key=lambda hit: hit[:2])]
+            extra = (
+                (_extra(key(line.text), asked), _extra(document, asked))
+                if line.where is Where.MEMORY
+                else (0, 0)
+            )
+            hits.append((round(-favour(line) * length * covered / whole, 9), *extra, -at, line))
+    return [Hit(hit[-1], -hit[0]) for hit in sorted(hits, key=lambda hit: hit[:-1])]
+
+
+def key(text: str) -> list[str]:
+    """The words before "is" or a colon: what an entry gives the value of. None without such a word."""
+    parts = COPULA.split(text, maxsplit=1)
+    return terms(parts[0]) if len(parts) == 2 else []
+
+
+def _extra(document: Sequence[str], asked: Sequence[str]) -> int:
+    return sum(not any(_alike(term, other) for other in asked) for term in document)
+
+
+def closest(lines: Sequence[Line], question: str) -> list[Line]:
+    """Without entries about something of a longer name ("sister's birthday" for "birthday"), if any fits."""
+    asked = terms(question)
+    exact = [line for line in lines if not _extra(key(line.text), asked)]
+    return exact or list(lines)
+
+
+def names(line: Line, name: str) -> bool:
+    """Does this line mention somebody by this name?"""
+    wanted = fold(name)
+    return wanted in _WORD.findall(fold(f"{line.owner} {line.text}"))
 
 
 def covers(line: Line, question: str) -> bool:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from memory.llm.lookup import fold, terms
+from memory.llm.lookup import COPULA, fold, key, terms
 from memory.llm.offline_prompt import Line
 from memory.phrases import Language
 
@@ -38,9 +38,48 @@ def is_shared(thing: str, language: Language) -> bool:
     return not _MINE[language].match(thing) and bool(_SHARED[language].search(thing))
 
 
+_BEFORE_MEMBER = {
+    Language.EN: re.compile(r"(?=@|<@)"),
+    Language.ES: re.compile(r"(?:a\s+)?(?=@|<@)", re.IGNORECASE),
+    Language.FIL: re.compile(r"(?:(?:si|kay)\s+)?(?=@|<@)", re.IGNORECASE),
+}
+_SI_MEMBER = re.compile(r"\s(?:si|ni|kay)\s(?=@|<@)", re.IGNORECASE)
+_WITH = re.compile(r"(?:and|or|y|e|o|at|&|,)(?:\s|$)", re.IGNORECASE)
+
+
+def about_another(thing: str, language: Language, names: Collection[str]) -> tuple[str, str] | None:
+    """The mentioned member whom a fact is about, and the rest of it: ("Ben", "likes tea").
+
+    ``names``: display names of members in the prompt, which may hold blanks. None when it begins otherwise.
+    """
+    start = _BEFORE_MEMBER[language].match(thing)
+    if start is None and language is Language.FIL:
+        start = _SI_MEMBER.search(thing)
+    if start is None or _MINE[language].match(thing):
+        return None
+    named = _mentioned(thing[start.end() :], names)
+    if not named:
+        return None
+    rest = thing[start.end() + len(named) :]
+    rest = re.sub(r"^(?:'s|\s+ay)\s+", " ", rest, flags=re.IGNORECASE)
+    if not rest[:1].isspace() and start.start() == 0:
+        return None
+    fact = f"{thing[: start.start()]} {rest}".strip()
+    return None if not fact or _WITH.match(rest.strip()) else (named.removeprefix("@"), fact)
+
+
+def _mentioned(text: str, names: Collection[str]) -> str:
+    for name in sorted(names, key=len, reverse=True):
+        called = re.match(rf"@{re.escape(name)}(?!\w)", text, re.IGNORECASE)
+        if called:
+            return called[0]
+    called = re.match(r"<@!?\d{1,20}>|@[\w-]+", text)
+    return called[0] if called else ""
+
+
 _EN_VERBS = {"have": "Has", "do": "Does", "go": "Goes", "am": "", "was": "Was", "watch": "Watches"}
 _EN_PLAIN_VERB = re.compile(
-    r"(have|do|go|watch|like|love|hate|live|play|prefer|work|need|want|drink|eat|speak|study|own|use|enjoy"
+    r"(have|do|go|watch|like|love|hate|live|play|prefer|work|need|want|drink|eat|speak|study|own|use|enjoy|sleep|wake|take|keep|collect|hear|get|come|run|cook|read|write|sing|dance|draw|teach"
     r"|moved?|go\s+by)\b",
     re.IGNORECASE,
 )
@@ -113,7 +152,6 @@ def content(thing: str, language: Language, *, shared: bool) -> str:
     return text[:1].upper() + text[1:]
 
 
-_COPULA = re.compile(r"\s*(?::|=)\s*|\s+(?:is|are|es|son|ay|is now|es ahora)\s+", re.IGNORECASE)
 _ONE_VALUE = re.compile(
     r"\b(?:name|nickname|birthday|age|pronouns?|time ?zone|favou?rite|nombre|apodo|cumpleanos|edad"
     r"|favorit[oa]|pangalan"
@@ -131,17 +169,32 @@ def supersedes(text: str, message: str, lines: Sequence[Line]) -> Line | None:
 
     Only for what has one value (a name, a birthday, a favourite), or when the message says that it corrects.
     """
-    key, value = _split(text)
-    if not key or not value:
+    what, value = _split(text)
+    if not what or not value:
         return None
     for line in reversed(lines):
         old_key, old_value = _split(line.text)
-        single = _ONE_VALUE.search(fold(key)) or _CORRECTION.search(fold(message))
-        if single and terms(key) == terms(old_key) and fold(value) != fold(old_value) and old_value:
+        single = _ONE_VALUE.search(fold(what)) or _CORRECTION.search(fold(message))
+        if single and terms(what) == terms(old_key) and fold(value) != fold(old_value) and old_value:
             return line
     return None
 
 
 def _split(text: str) -> tuple[str, str]:
-    parts = _COPULA.split(text, maxsplit=1)
+    parts = COPULA.split(text, maxsplit=1)
     return (parts[0].strip(), parts[1].strip()) if len(parts) == 2 else ("", "")
+
+
+def renewed(old: str, thing: str, value: str, language: Language) -> str:
+    """The entry ``old`` with a new value for ``thing``; without a thing ("change m4 to …"), for the whole."""
+    copula = COPULA.search(old)
+    asked = set(terms(thing))
+    if copula and (asked & set(key(old)) or (not thing and not COPULA.search(value))):
+        return old[: copula.end()] + value
+    if not thing:
+        return content(value, language, shared=False)
+    there = re.search(rf"(?<!\w){re.escape(thing)}(?!\w)", old, re.IGNORECASE)
+    if there:
+        return old[: there.start()] + value + old[there.end() :]
+    thing = re.sub(r"^(?:mis?|ang|'?yung)\s+", "", thing, flags=re.IGNORECASE)
+    return content(f"{thing}: {value}", language, shared=False)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from memory.llm.port import ChatMessage, Request, Role, ToolCall
+from memory.phrases import asks_to_change, asks_to_forget, asks_to_remember
 
 
 class Where(StrEnum):
@@ -56,12 +57,16 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The whole prompt, read. ``answered`` is not empty when tool results are the last thing in it."""
+    """The whole prompt, read. ``answered`` is not empty when tool results are the last thing in it.
+
+    ``names``: of the members who speak in it or are written about.
+    """
 
     lines: tuple[Line, ...]
     inputs: tuple[Said, ...]
     answered: tuple[Answered, ...]
     tools: frozenset[str]
+    names: frozenset[str] = frozenset()
 
     @property
     def asker(self) -> str:
@@ -92,6 +97,9 @@ _NAMED = re.compile(r"You are (.{1,80}?)[,.]")
 _RECENT = " (recent)"
 _ABOUT = re.compile(r"About (.+):")
 _SERVER = "this server"
+OWN_NAME = "Keepsake"
+"""What the bot is called when the prompt gives it no other name."""
+
 _SECTIONS = (
     ("memories.", Where.MEMORY),
     ("summary", Where.SUMMARY),
@@ -106,19 +114,20 @@ _SECTIONS = (
 def read(request: Request) -> Reading:
     """Read a request's messages. Never raises: what does not look as expected is left out."""
     lines: list[Line] = []
-    inputs: list[Said] = []
+    spoken: list[ChatMessage] = []
     bot = _bot(request.messages)
     for message in request.messages:
         if message.block.startswith("input:"):
-            inputs.append(_said(message, bot))
+            spoken.append(message)
         else:
             lines.extend(_lines(message))
-    if not inputs:
-        spoken = [m for m in request.messages if m.role is Role.USER]
-        inputs = [_said(m, bot) for m in spoken[-1:]]
-    return Reading(
-        tuple(lines), tuple(inputs), _answered(request.messages), frozenset(t.name for t in request.tools)
-    )
+    spoken = spoken or [m for m in request.messages if m.role is Role.USER][-1:]
+    heads = (_SPOKEN.match(m.text) for m in request.messages if m.role is Role.USER)
+    owners = (line.owner for line in lines if line.personal)
+    names = frozenset(filter(None, (*owners, *(head[2] for head in heads if head))))
+    inputs = tuple(_said(message, bot, names) for message in spoken)
+    tools = frozenset(tool.name for tool in request.tools)
+    return Reading(tuple(lines), inputs, _answered(request.messages), tools, names)
 
 
 def _bot(messages: Sequence[ChatMessage]) -> str:
@@ -126,15 +135,21 @@ def _bot(messages: Sequence[ChatMessage]) -> str:
     return named[1] if named else ""
 
 
-def _said(message: ChatMessage, bot: str) -> Said:
+def _said(message: ChatMessage, bot: str, names: frozenset[str]) -> Said:
     """What a member said, without the name that it calls the bot by."""
     head = _SPOKEN.match(message.text)
     text = "\n".join(_unindented(message.text[head.end() if head else 0 :])).strip()
-    called = (
-        re.match(rf"(?:@?{re.escape(bot)}|@[^\s,:]+)(?:[,:!]\s*|\s+|$)", text, re.IGNORECASE) if bot else None
-    )
-    called = called or re.match(r"@[^\s,:]+(?:[,:!]\s*|\s+|$)", text)
-    return Said(head[2] if head else "", text[called.end() if called else 0 :].strip())
+    called = re.match(rf"@?{re.escape(bot)}(?:[,:!]\s*|\s+|$)", text, re.IGNORECASE) if bot else None
+    if not called and not any(text[1:].casefold().startswith(name.casefold()) for name in names):
+        called = re.match(r"@[^\s,:]+(?:[,:!]\s*|\s+|$)", text)
+    text = text[called.end() if called else 0 :]
+    return Said(head[2] if head else "", _unaddressed(text, bot).strip())
+
+
+def _unaddressed(text: str, bot: str) -> str:
+    """Without the mentions of the bot itself in the midst or at the end of a text."""
+    called = "|".join(re.escape(name) for name in {bot or OWN_NAME, OWN_NAME})
+    return re.sub(rf"(?:^|[ \t,]{{1,3}})@(?:{called})(?![\w-])", "", text, flags=re.IGNORECASE)
 
 
 def _unindented(text: str) -> list[str]:
@@ -171,10 +186,14 @@ def _entries(message: ChatMessage) -> list[Line]:
 
 
 def _spoken(message: ChatMessage) -> list[Line]:
+    """What a member said, unless it is an order to remember or forget: that answers nothing."""
     head = _SPOKEN.match(message.text)
     if head is None:
         return []
     rest = _unindented(message.text[head.end() :])
+    text = "\n".join(rest)
+    if asks_to_forget(text) or asks_to_remember(text) or (text.startswith("@") and asks_to_change(text)):
+        return []
     return [Line(Where.WINDOW, line.strip(), name=head[2], time=head[1]) for line in rest if line.strip()]
 
 

@@ -81,18 +81,21 @@ SUFFIX = {
 NOTHING = {
     EN: "I found nothing about that. No model is configured, so I can only look things up in what I "
     "remember and in "
-    "this conversation, and save or forget memories. Whoever runs this bot can set LLM_API_KEY or "
-    "LLM_BASE_URL.",
+    "this conversation, and save or forget memories. The operator can configure a model.",
     ES: "No encontré nada sobre eso. No hay ningún modelo configurado: solo puedo buscar en lo que "
     "recuerdo y en esta "
-    "conversación, y guardar u olvidar recuerdos. Quien administra este bot puede definir LLM_API_KEY o "
-    "LLM_BASE_URL.",
-    FIL: "Wala akong nakita tungkol diyan. Walang naka-configure na modelo, kaya makakahanap lang ako sa "
-    "mga naaalala ko "
-    "at sa usapang ito, at makakapag-save o makakalimot ng alaala. Puwedeng itakda ng nagpapatakbo ng bot "
-    "ang "
-    "LLM_API_KEY o LLM_BASE_URL.",
+    "conversación, y guardar u olvidar recuerdos. Quien administra el bot puede configurar un modelo.",
+    FIL: "Wala akong nakita tungkol diyan. Walang naka-configure na modelo, kaya makakahanap lang ako "
+    "sa mga naaalala "
+    "ko at sa usapang ito, at makakapag-save o makakalimot ng alaala. Puwedeng mag-configure ng modelo "
+    "ang operator.",
 }
+NO_QUESTION = {
+    EN: f"Ask me what I remember, or tell me what to remember.\n{SUFFIX[EN]}",
+    ES: f"Pregúntame qué recuerdo o dime qué recordar.\n{SUFFIX[ES]}",
+    FIL: f"Itanong mo kung ano ang naaalala ko, o sabihin mo kung ano ang tatandaan ko.\n{SUFFIX[FIL]}",
+}
+WELCOME = {EN: "You're welcome!", ES: "¡De nada!", FIL: "Walang anuman!"}
 KNOWN = {EN: "What I remember:", ES: "Lo que recuerdo:", FIL: "Ang naaalala ko:"}
 GREETING = {
     EN: "Hi {name}! Ask me what I remember, or tell me what to remember.",
@@ -122,6 +125,37 @@ WHICH_ONE = {
     EN: "I forget only what you name. Tell me which one by its handle, such as “forget m12”:",
     ES: "Solo olvido lo que nombras. Dime cuál por su código, como «olvida m12»:",
     FIL: "Ang pinangalanan mo lang ang kakalimutan ko. Sabihin ang code, gaya ng “kalimutan m12”:",
+}
+EVERYTHING = {
+    EN: "I forget only what you name. These are your newest entries here; name one by its handle, such "
+    "as “forget "
+    "m12”, or delete them with `/personal memories`:",
+    ES: "Solo olvido lo que nombras. Estas son tus entradas más recientes aquí; nombra una por su "
+    "código, como «olvida "
+    "m12», o bórralas con `/personal memories`:",
+    FIL: "Ang pinangalanan mo lang ang kakalimutan ko. Ito ang mga pinakabago mong entry rito; sabihin "
+    "ang code, gaya "
+    "ng “kalimutan m12”, o burahin sa `/personal memories`:",
+}
+NOTHING_OF_YOURS = {
+    EN: "I see no entry about you here, so nothing was forgotten. `/personal memories` lists all that I "
+    "keep.",
+    ES: "Aquí no veo ninguna entrada sobre ti, así que no olvidé nada. `/personal memories` muestra "
+    "todo lo que guardo.",
+    FIL: "Wala akong nakikitang entry tungkol sa iyo rito, kaya walang nakalimutan. Nasa `/personal "
+    "memories` ang lahat.",
+}
+WHICH_TO_CHANGE = {
+    EN: "Which one should I change? Tell me its handle, such as “change m12 to …”:",
+    ES: "¿Cuál debo cambiar? Dime su código, como «cambia m12 a …»:",
+    FIL: "Alin ang papalitan ko? Sabihin ang code, gaya ng “palitan ang m12 ng …”:",
+}
+NOTHING_TO_CHANGE = {
+    EN: "I have no saved memory like that, so nothing was changed. Say “remember that …” to save one.",
+    ES: "No tengo ningún recuerdo guardado así, de modo que no cambié nada. Di «recuerda que …» para "
+    "guardar uno.",
+    FIL: "Wala akong naka-save na alaalang ganoon, kaya walang nabago. Sabihin ang “tandaan mo na …” "
+    "para mag-save.",
 }
 
 _DONE = {
@@ -184,11 +218,6 @@ _OUTCOMES = {
         FIL: "Naka-pin ang alaalang iyan, kaya hindi ko mababago o makakalimutan. I-unpin muna gamit ang "
         "/pins.",
     },
-    "too_long": {
-        EN: "That is too long for one memory. Nothing was saved; say it shorter.",
-        ES: "Eso es demasiado largo para un recuerdo. No se guardó nada; dilo más corto.",
-        FIL: "Masyadong mahaba iyan para sa isang alaala. Walang na-save; paikliin mo.",
-    },
     "not_found": NOT_REMEMBERED,
     "ambiguous_user": {
         EN: "I'm not sure whom you mean. Nothing was saved.",
@@ -200,6 +229,16 @@ _OUTCOMES = {
         ES: "No sé a quién te refieres. No se guardó nada.",
         FIL: "Hindi ko kilala ang tinutukoy mo. Walang na-save.",
     },
+}
+_TOO_LONG = {
+    EN: "That is too long for one memory{limit}. Nothing was saved; please shorten it.",
+    ES: "Eso es demasiado largo para un recuerdo{limit}. No se guardó nada; acórtalo, por favor.",
+    FIL: "Masyadong mahaba iyan para sa isang alaala{limit}. Walang na-save; paikliin mo.",
+}
+_AT_MOST = {
+    EN: " (at most {number} characters)",
+    ES: " (como máximo {number} caracteres)",
+    FIL: " (hanggang {number} character lang)",
 }
 _FAILED = {
     EN: "That didn't work, and nothing was changed. Please try again.",
@@ -214,4 +253,8 @@ def outcome(tool: str, words: str, text: str, handle: str, language: Language) -
     word = re.split(r"[^a-z_]", words.strip().casefold(), maxsplit=1)[0]
     if word in _WROTE.values() and tool in _DONE:
         return _DONE[tool][language].format(text=quoted(text), handle=neutral(handle))
+    if word == "too_long":
+        limit = re.search(r"\d[\d,.]*(?<=\d)", words)
+        most = _AT_MOST[language].format(number=limit[0]) if limit else ""
+        return _TOO_LONG[language].format(limit=most)
     return _OUTCOMES.get(word, _FAILED)[language]

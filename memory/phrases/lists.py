@@ -59,7 +59,8 @@ _POLITE = {
         "(?:quiero|necesito|me gustaría) que ",
         "(?:tienes|tenés|debes) (?:que )?",
     ),
-    Language.FIL: r"(?:pwede|puwede|pwedeng|puwedeng|maaari|maaaring|kaya)(?: ?(?:mo|mong|bang|ba)){0,4}(?: (?:please|pls|po)\b)? ",
+    Language.FIL: r"(?:pwede|puwede|pwedeng|puwedeng|maaari|maaaring|kaya)(?: ?(?:mo|mong|bang|ba)){0,4}"
+    r"(?: (?:please|pls|po)\b)? ",
 }
 
 LEAD = {
@@ -72,7 +73,10 @@ LEAD = {
 _MEMBER = _any(r"<@!?\d{1,20}+>", r"@[\w-]{1,40}+")
 """Another member, mentioned: raw or by name."""
 
-_EN_FOR = "(?: for (?:me|us|all of us|everyone|everybody|(?:the |this |our )?(?:whole )?(?:server|guild|group|clan)))?"
+_EN_FOR = (
+    "(?: for (?:me|us|all of us|everyone|everybody"
+    "|(?:the |this |our )?(?:whole )?(?:server|guild|group|clan)))?"
+)
 _EN_THAT = _any(" that\\b", r" (?:this|it)? ?[:,—-]", " this\\b", " the fact that\\b", r" ?:")
 _EN_NOT = "(?:don'?t|do not|never) (?:ever |you )?forget"
 _EN_ME = r"(?=(?:i|i'm|im|i've|i'll|we|we're|my|our|me as)\b)"
@@ -85,7 +89,8 @@ _EN_BARE = (
         r"[\w-]{1,40}+'s\b",
         r"[\w'-]{1,40}+ (?:is|are|has|likes|loves|hates)\b",
         rf"{_MEMBER}'s\b",
-        rf"{_MEMBER} (?:[\w'-]{{1,40}}+ ){{0,2}}?(?:[a-z]{{1,20}}s|can|can't|cannot|will|won't|had|[a-z]{{1,9}}n't)\b",
+        rf"{_MEMBER} (?:[\w'-]{{1,40}}+ ){{0,2}}?"
+        r"(?:[a-z]{1,20}s|can|cannot|will|had|[a-z]{1,9}n't|can't)\b",
     )
     + ")"
 )
@@ -102,7 +107,10 @@ _EN_NOTE = _any(
     "for (?:future|later) reference",
 )
 
-_ES_FOR = "(?: (?:por|para) (?:mí|mi|nosotr[oa]s|tod[oa]s|(?:(?:el|este|nuestro|todo el) )?(?:servidor|server|grupo|clan)))?"
+_ES_FOR = (
+    "(?: (?:por|para) (?:mí|mi|nosotr[oa]s|tod[oa]s"
+    "|(?:(?:el|este|nuestro|todo el) )?(?:servidor|server|grupo|clan)))?"
+)
 _ES_THAT = _any(" (?:de )?que\\b", r" (?:esto|lo siguiente)\b ?[:,]?", r" ?[:,]")
 _ES_NOT = _any(
     "no (?:(?:te|se|lo|se te) )?(?:olvides|olvidés|olvide|olviden|olvidar)",
@@ -161,8 +169,9 @@ AT_START: tuple[tuple[Language, str], ...] = (
         Language.ES,
         rf"(?:{_ES_REMEMBER}|{_ES_NOT}|apunta|anota) (?=(?:mi|mis|nuestr[oa]s?|el|la|los|las|lo)\b)",
     ),
-    (Language.ES, rf"(?:{_ES_REMEMBER}|{_ES_NOT}|apunta|anota) (?=(?:a )?{_MEMBER} \S)"),
-    (Language.FIL, rf"(?:{_FIL_REMEMBER}(?: mo)?|{_FIL_NOT}) (?=(?:si )?{_MEMBER} \S)"),
+    (Language.ES, rf"(?:{_ES_REMEMBER}|{_ES_NOT}|apunta|anota) (?=(?:a )?{_MEMBER} (?!(?:del?|y|en)\b)\S)"),
+    (Language.FIL, rf"(?:{_FIL_REMEMBER} mo|{_FIL_NOT}) (?=(?:si )?{_MEMBER} \S)"),
+    (Language.FIL, rf"{_FIL_REMEMBER} (?=si {_MEMBER} \S)"),
     (
         Language.FIL,
         rf"(?:{_FIL_REMEMBER} (?:mo|niyo|nyo|ninyo)|{_FIL_NOT}) "
@@ -212,7 +221,8 @@ FORGET: tuple[tuple[Language, str], ...] = (
     (Language.EN, rf"{_EN_DROP} (?=m\d++\b|.{{1,300}} from (?:your |the )?memor(?:y|ies)\b)"),
     (
         Language.EN,
-        rf"{_EN_DROP} (?=(?:everything|all)\b.{{0,60}}\b(?:about (?:me|us)|you (?:know|remember)|memor(?:y|ies))\b)",
+        rf"{_EN_DROP} (?=(?:everything|all)\b.{{0,60}}\b"
+        r"(?:about (?:me|us)|you (?:know|remember)|memor(?:y|ies))\b)",
     ),
     (Language.EN, r"(?:stop remembering|(?:don'?t|do not) remember)(?: (?:that|about)\b)?\s"),
     (
@@ -245,11 +255,13 @@ CHANGE: tuple[tuple[Language, str], ...] = (
     (Language.EN, r"(?:change|update|correct|edit) (?=(?:m\d++|\S{1,60}+ ).{0,300}?(?:to |: ?))"),
     (
         Language.ES,
-        r"(?:(?:cambi|actualiz)(?:a|á|ar|e|es)|corr[ií]ge|corregir|corrija|corrijas) (?=.{2,300}? (?:a|al|por) )",
+        r"(?:(?:cambi|actualiz)(?:a|á|ar|e|es)|corr[ií]ge|corregir|corrija|corrijas) "
+        r"(?=.{2,300}? (?:a|al|por) )",
     ),
     (
         Language.FIL,
-        r"(?:palitan|baguhin|i-?update|i-?change|paki(?:palitan|bago|update))(?: (?:mo|niyo|nyo|po|na)\b){0,3} "
+        r"(?:palitan|baguhin|i-?update|i-?change|paki(?:palitan|bago|update))"
+        r"(?: (?:mo|niyo|nyo|po|na)\b){0,3} "
         r"(?=.{2,300}? (?:ng|sa|to|nang) )",
     ),
 )
