@@ -93,9 +93,6 @@ class OpenPlace:
     async def post_notice(self, place: Place, view: NoticeView) -> int | None:
         return self.next_id()
 
-    async def update_notice(self, place: Place, view: NoticeView) -> None:
-        """Nobody looks."""
-
     async def report(self, place: Place, reply_to: int, failure: Failure) -> int | None:
         raise AssertionError(failure.line)
 

@@ -14,7 +14,7 @@ from memory import wiring
 from memory.engine import Engine
 from memory.llm import tokenizers
 from memory.llm.port import ChatMessage
-from memory.prompt.budget import PER_MESSAGE
+from memory.prompt.budget import PER_MESSAGE, Count
 from memory.settings import Settings
 from memory.types import DEFAULT_LINEAGE, Person, Place, Scope
 
@@ -89,5 +89,5 @@ def _shared(before: tuple[ChatMessage, ...], now: tuple[ChatMessage, ...]) -> tu
     return now[:shared]
 
 
-def _tokens(messages: tuple[ChatMessage, ...], count: object) -> int:
-    return sum(count(m.text) + PER_MESSAGE for m in messages)  # type: ignore[operator]
+def _tokens(messages: tuple[ChatMessage, ...], count: Count) -> int:
+    return sum(count(m.text) + PER_MESSAGE for m in messages)

@@ -162,19 +162,6 @@ class DiscordSurface:
             return None
         return message.id
 
-    async def update_notice(self, place: Place, view: NoticeView) -> None:
-        if view.notice.message_id is None:
-            return
-        try:
-            channel = await self._find(place)
-            if channel is None:
-                return
-            message = channel.get_partial_message(view.notice.message_id)
-            form = notices.form(view, self._names(place), embeds=notices.may_embed(channel))
-            await message.edit(**form)
-        except TROUBLE as error:
-            log.info("a notice could not be drawn again: %s", type(error).__name__)
-
     async def report(self, place: Place, reply_to: int, failure: Failure) -> int | None:
         line = f"{REPORT_SIGN}{failure.line[:1_900]}"
         try:

@@ -207,10 +207,6 @@ class Engine:
             notice_id, persona_name=surface.persona_name(place), server_name=server
         )
 
-    def waiting_notices(self) -> None:
-        """Confirmations may wait to be posted."""
-        self._now.notifier.wake()
-
 
 _AFTER_ALL = (1 << 63) - 1
 """Id of a preview's message: later than any real one."""

@@ -112,9 +112,6 @@ class Surface(Protocol):
     async def post_notice(self, place: Place, view: NoticeView) -> int | None:
         """Post a confirmation; returns its message id, or None when the place would not take it."""
 
-    async def update_notice(self, place: Place, view: NoticeView) -> None:
-        """Draw a posted confirmation again (undone, pinned, approved…). Never raises."""
-
     async def report(self, place: Place, reply_to: int, failure: Failure) -> int | None:
         """Say in one line that a turn failed; returns the message id, or None when it could not be said.
 

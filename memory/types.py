@@ -334,4 +334,3 @@ class Channel:
     epoch: int = 0
     window_start: int = 0
     last_turn_at: datetime | None = None
-    backfilled_to: int = 0

@@ -179,9 +179,6 @@ class FakeSurface:
         self.notices.append(view)
         return self.post(place, "", notice=True).id
 
-    async def update_notice(self, place: Place, view: NoticeView) -> None:
-        self.notices.append(view)
-
     async def report(self, place: Place, reply_to: int, failure: Failure) -> int | None:
         self.reports.append(failure)
         return self.post(place, failure.line, reply_to=reply_to, report=True, report_of=failure.turn_id).id

@@ -22,7 +22,6 @@ _COLUMNS = (
     _c.epoch,
     _c.window_start,
     _c.last_turn_at,
-    _c.backfilled_to,
 )
 _GET = select(*_COLUMNS).where(_c.channel_id == bindparam("key"))
 _ACTIVE = select(*_COLUMNS).where(_c.last_turn_at >= bindparam("since")).order_by(_c.last_turn_at)
@@ -37,7 +36,6 @@ _PUT = _new.on_conflict_do_update(
 ).returning(*_COLUMNS)
 _one = update(channels).where(_c.channel_id == bindparam("key"))
 _WINDOW = _one.values(window_start=bindparam("new"))
-_EPOCH = _one.values(epoch=bindparam("new"))
 _LATEST_EPOCH = (
     select(func.coalesce(func.max(epochs.c.marker_id), 0))
     .where(epochs.c.channel_id == _c.channel_id)
@@ -50,13 +48,12 @@ _EPOCH_DROPPED = delete(epochs).where(
 _IS_EPOCH = select(epochs.c.marker_id).where(epochs.c.marker_id.in_(bindparam("markers", expanding=True)))
 _EPOCH_IN_FORCE = _one.values(epoch=_LATEST_EPOCH)
 _TURN = _one.values(last_turn_at=bindparam("new"))
-_BACKFILLED = _one.values(backfilled_to=bindparam("new"))
 
 
 def _channel(row: Fetched) -> Channel:
-    channel_id, guild_id, parent_id, name, epoch, window_start, last_turn_at, backfilled_to = row
+    channel_id, guild_id, parent_id, name, epoch, window_start, last_turn_at = row
     place = Place(channel_id, guild_id, parent_id, name)
-    return Channel(place, epoch, window_start, maybe_time(last_turn_at), backfilled_to)
+    return Channel(place, epoch, window_start, maybe_time(last_turn_at))
 
 
 class Channels:
@@ -83,16 +80,12 @@ class Channels:
                 "epoch": 0,
                 "window_start": 0,
                 "last_turn_at": None,
-                "backfilled_to": 0,
             },
         )
         return _channel(rows[0])
 
     async def set_window_start(self, channel_id: int, message_id: int) -> None:
         await self._link.write(_WINDOW, {"key": channel_id, "new": message_id})
-
-    async def set_epoch(self, channel_id: int, epoch: int) -> None:
-        await self._link.write(_EPOCH, {"key": channel_id, "new": epoch})
 
     async def add_epoch(self, channel_id: int, marker_id: int, by: int, at: datetime) -> None:
         """A new epoch begins after ``marker_id``; the latest one is in force."""
@@ -121,9 +114,6 @@ class Channels:
 
     async def touch_turn(self, channel_id: int, at: datetime) -> None:
         await self._link.write(_TURN, {"key": channel_id, "new": to_micros(at)})
-
-    async def set_backfilled(self, channel_id: int, message_id: int) -> None:
-        await self._link.write(_BACKFILLED, {"key": channel_id, "new": message_id})
 
     async def active(self, since: datetime) -> list[Channel]:
         """Channels whose last turn was at ``since`` or later, the longest ago first."""

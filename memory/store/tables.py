@@ -105,7 +105,6 @@ channels = Table(
     _number("epoch"),
     _number("window_start"),
     _maybe("last_turn_at"),
-    _number("backfilled_to"),
     Index(None, "last_turn_at"),
     Index(None, "guild_id"),
 )

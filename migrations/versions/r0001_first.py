@@ -29,7 +29,6 @@ def _conversation() -> None:
         sa.Column("epoch", Big, nullable=False),
         sa.Column("window_start", Big, nullable=False),
         sa.Column("last_turn_at", Big, nullable=True),
-        sa.Column("backfilled_to", Big, nullable=False),
         sa.PrimaryKeyConstraint("channel_id", name=op.f("pk_channels")),
     )
     op.create_index(op.f("ix_channels_guild_id"), "channels", ["guild_id"], unique=False)

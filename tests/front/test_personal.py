@@ -59,6 +59,6 @@ async def test_a_personal_write_in_the_panel_is_told_to_nobody_else(world: World
     await world.ana.submit_modal(box, {"text": "I play the cello"})
     assert "I play the cello" in words(shown)
     assert world.general.history(viewer=world.mara) == []
-    world.engine.waiting_notices()
+    await world.engine.reconnected()
     await world.engine.idle()
     assert world.general.history(viewer=world.mara) == []

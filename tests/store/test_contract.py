@@ -14,20 +14,19 @@ async def test_a_channel_is_remembered_with_its_place_and_its_marks(store: Store
         assert await tx.channels.get(700) is None
         await tx.channels.put(PLACE)
         await tx.channels.set_window_start(700, 11)
-        await tx.channels.set_epoch(700, 12)
-        await tx.channels.set_backfilled(700, 13)
+        await tx.channels.add_epoch(700, 12, 1001, NOW)
         await tx.channels.touch_turn(700, NOW)
     async with store.read() as tx:
         found = await tx.channels.get(700)
     assert found is not None
-    assert (found.place, found.window_start, found.epoch, found.backfilled_to) == (PLACE, 11, 12, 13)
+    assert (found.place, found.window_start, found.epoch) == (PLACE, 11, 12)
     assert found.last_turn_at == NOW
 
 
 async def test_putting_a_channel_again_renames_it_and_keeps_its_marks(store: Store) -> None:
     async with store.write() as tx:
         await tx.channels.put(PLACE)
-        await tx.channels.set_epoch(700, 12)
+        await tx.channels.add_epoch(700, 12, 1001, NOW)
         found = await tx.channels.put(Place(700, None, None, "hall"))
     assert found.place == Place(700, None, None, "hall")
     assert found.epoch == 12
