@@ -60,7 +60,7 @@ class MemoryPanel(Panel):
         self._loaded = Loaded((), frozenset())
         self._names: _render.NameOf = _render.a_member
         self._blocks: dict[Memory, str] = {}
-        self._tab = 0
+        self._tab: int | None = None
         self._page = 0
         self._opened: Memory | None = None
         self._asking = False
@@ -74,11 +74,14 @@ class MemoryPanel(Panel):
         place, person = place_and_person(interaction)
         self._loaded = await self._listing.load(self._engine, person, place)
         self._names = name_of(interaction)
-        self._tab = max(0, min(self._tab, len(self._loaded.tabs) - 1))
+        tabs = self._loaded.tabs
+        if self._tab is None:  # opened: on the first list that holds something
+            self._tab = next((i for i, tab in enumerate(tabs) if tab.memories), 0)
+        self._tab = max(0, min(self._tab, len(tabs) - 1))
 
     @property
     def tab(self) -> Tab:
-        return self._loaded.tabs[self._tab]
+        return self._loaded.tabs[self._tab or 0]
 
     def _pages(self) -> tuple[list[str], list[range]]:
         now = self._engine.clock.now()
