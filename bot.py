@@ -201,7 +201,16 @@ def start_logging(level: str) -> None:
     logging.basicConfig(level=level, handlers=[handler])
     ours = logging.getLevelNamesMapping()[level]
     logging.getLogger("discord").setLevel(max(ours, logging.INFO))
-    for name in ("aiosqlite", "alembic", "httpcore", "httpx", "httpx2", "openai", "sqlalchemy"):
+    for name in (
+        "aiosqlite",
+        "alembic",
+        "discord.client",
+        "httpcore",
+        "httpx",
+        "httpx2",
+        "openai",
+        "sqlalchemy",
+    ):
         logging.getLogger(name).setLevel(max(ours, logging.WARNING))
 
 
