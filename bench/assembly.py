@@ -9,6 +9,7 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from memory.llm.port import ModelInfo
 from memory.llm.tokenizers import load
@@ -101,10 +102,10 @@ def run() -> dict[str, object]:
     for round_ in range(ROUNDS):
         sections = _memories(round_)
         messages = [_message(i, round_) for i in range(51)]
-        spent, _ = _timed(lambda s=sections, m=messages: _build(s, m, tokenizer.count))  # type: ignore[misc]
+        spent, _ = _timed(partial(_build, sections, messages, tokenizer.count))
         first.append(spent)
         more = [*messages, _message(51, round_)]
-        spent, prompt = _timed(lambda s=sections, m=more: _build(s, m, tokenizer.count))  # type: ignore[misc]
+        spent, prompt = _timed(partial(_build, sections, more, tokenizer.count))
         again.append(spent)
     assert prompt is not None
     return {

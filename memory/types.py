@@ -268,7 +268,7 @@ class Outbox:
 
 
 class NoticeState(StrEnum):
-    """A notice is committed with its write (PENDING), then posted, or given up (FAILED), or undone."""
+    """A notice is committed with its write (PENDING), then POSTED, or given up (FAILED)."""
 
     PENDING = "pending"
     POSTED = "posted"

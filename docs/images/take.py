@@ -74,7 +74,7 @@ async def shoot(chat: Chat, name: str, first: Locator, last: Locator) -> None:
     high = max(frame["y"], top["y"] - MARGIN)
     low = min(frame["y"] + frame["height"], bottom["y"] + bottom["height"] + MARGIN)
     clip = {"x": frame["x"], "y": high, "width": frame["width"], "height": int(low - high)}
-    taken = await chat.page.screenshot(clip=clip)  # type: ignore[arg-type]
+    taken = await chat.page.screenshot(clip=clip)  # type: ignore[arg-type]  # playwright wants its own TypedDict
     picture = Image.open(io.BytesIO(taken)).convert("RGB")
     few = picture.quantize(200, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
     few.save(HERE / f"{name}.png", optimize=True)

@@ -39,11 +39,17 @@ class Recovery:
         async with self._store.read() as tx:
             unfinished = await tx.turns.unfinished()
         for turn in unfinished:
-            await self._settle(turn.id)
+            try:
+                await self._settle(turn.id)
+            except Exception:
+                log.exception("a turn could not be settled; the others are", extra={"turn": turn.id})
         async with self._store.read() as tx:
             waiting = await tx.triggers.waiting_channels()
         for channel_id in waiting:
-            await self._clear(channel_id)
+            try:
+                await self._clear(channel_id)
+            except Exception:
+                log.exception("old failure lines could not be cleared", extra={"channel": channel_id})
             self._gate.wake(channel_id)
 
     async def _clear(self, channel_id: int) -> None:

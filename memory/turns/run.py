@@ -23,7 +23,7 @@ from memory.settings import Settings
 from memory.store import Store
 from memory.turns.notify import Notifier
 from memory.turns.prepare import JOINED, Prepared, Preparer
-from memory.types import Clock, Outbox, Person, Place, Source, Turn, TurnState, Usage
+from memory.types import Clock, Message, Outbox, Person, Place, Source, Turn, TurnState, Usage
 from memory.window import rules as window
 from memory.window.recorder import Recorder
 
@@ -215,9 +215,9 @@ class Turns:
         return self._do.tools.specs() if self._do.model.tools_work else ()
 
     @staticmethod
-    def _unkept(triggers: Sequence[object], answer: Answer) -> bool:
+    def _unkept(triggers: Sequence[Message], answer: Answer) -> bool:
         """Was it asked to remember something, and nothing was written (SPEC §4.4)?"""
-        asked = any(phrases.asks_to_remember(getattr(m, "text", "")) for m in triggers)
+        asked = any(phrases.asks_to_remember(m.text) for m in triggers)
         duplicate = any(o.kind is OutcomeKind.DUPLICATE for o in answer.outcomes)
         return asked and not answer.wrote and not duplicate
 
@@ -296,11 +296,11 @@ class Turns:
             text += "\n-# The answer reached its length limit (`REPLY_TOKENS`)."
         outbox = Outbox(turn.id, turn.place, turn.trigger_ids[-1], text, f"ks{turn.id}", now)
         account = views.to_json(views.bare(prepared.prompt.ledger))
-        async with self._do.store.write() as tx:
+        async with do.store.write() as tx:
             await tx.turns.commit(turn.id, answer.usage, do.model.info.name, account, now)
             await tx.outbox.add(turn.id, turn.place, outbox.reply_to, text, outbox.nonce, now)
             await tx.channels.set_window_start(turn.place.channel_id, prepared.loaded.window_start)
-        self._do.stage("committed")
+        do.stage("committed")
         return outbox
 
     async def deliver(self, turn: Turn, outbox: Outbox, reply: Reply) -> None:
@@ -353,8 +353,9 @@ class Turns:
     async def fail(self, turn: Turn, reply: Reply, error: Exception, answer: Answer) -> None:
         """Say in one line what went wrong and what was kept, with a Retry button (SPEC §14)."""
         if isinstance(error, TimeoutError):
+            waited = f"{self._do.settings.turn_deadline_seconds:g} seconds"
             error = ModelTimeout(
-                f"The model did not finish within {self._do.settings.turn_deadline_seconds:g} seconds."
+                f"The model did not finish within {waited}. Your message is kept; try again."
             )
         log.warning("a turn failed: %s", type(error).__name__, extra={"turn": turn.id})
         await reply.withdraw()

@@ -14,10 +14,11 @@ from memory import phrases, wiring
 from memory.engine import Engine
 from memory.errors import ModelUnavailable
 from memory.facts.rules import near_duplicate
+from memory.llm.port import Finished
 from memory.ports import DeliveryError, Posted
 from memory.settings import Settings
 from memory.store import sqlite
-from memory.types import Person, Place
+from memory.types import Person, Place, Usage
 from tests.fakes import GENERAL, GUILD, FakeClock, FakeSurface, ScriptedModel, says
 from tests.turns.conftest import Start
 
@@ -215,3 +216,25 @@ def test_comparing_two_entries_of_full_length_is_quick() -> None:
     began = time.perf_counter()
     assert not near_duplicate(one, other)
     assert time.perf_counter() - began < 0.01
+
+
+async def test_a_turn_that_cannot_be_settled_strands_no_other(
+    start: Start, surface: FakeSurface, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = await start(ScriptedModel(after=[Finished("The answer.", (), Usage())]))
+    surface.refuse = DeliveryError("Discord is away")
+    await engine.observe(surface.say(ANA, "question A"), trigger=True)
+    await engine.observe(surface.say(BEN, "question B", TAVERN), trigger=True)
+    await engine.idle()
+    surface.refuse = None
+    looked = surface.own_replies
+
+    async def broken(place: Place, *more: int) -> list[Posted] | None:
+        if place == GENERAL:
+            raise RuntimeError("what nobody foresaw")
+        return await looked(place, *more)
+
+    monkeypatch.setattr(surface, "own_replies", broken)
+    await engine.reconnected()
+    await engine.idle()
+    assert surface.replies(TAVERN) == ["The answer."]
