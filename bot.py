@@ -17,27 +17,21 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import aiohttp
 import discord
 from discord.ext import commands
 
-from cogs import EXTENSIONS
+from cogs import EXTENSIONS, _starting
 from cogs._errors import Tree
 from cogs._surface import NO_CONTENT, DiscordSurface
 from cogs.views import notices
 from memory import wiring
 from memory.engine import Engine
-from memory.errors import KeepsakeError, SettingsError
+from memory.errors import SettingsError, StoreError
 from memory.settings import Settings, read_env, sqlite_url
 
 log = logging.getLogger("keepsake")
 
 HERE = Path(__file__).resolve().parent
-
-NO_TOKEN = """\
-To get a token: open https://discord.com/developers/applications, make an application, open its page “Bot”,
-press “Reset Token”, and put the token into the file .env as DISCORD_TOKEN=… Switch on “Message Content
-Intent” on the same page. To try Keepsake without Discord run: python run.py play"""
 
 
 class Keepsake(commands.AutoShardedBot):
@@ -160,7 +154,7 @@ async def run_playground(settings: Settings) -> int:
             **({"about": settings.llm_model} if settings.llm_configured else {}),
         )
     except play.PlayError as error:
-        print(f"The playground can't start. {error}", file=sys.stderr)
+        print(f"The playground can't start. {error} What was played before is kept.", file=sys.stderr)
         return 1
     return 0
 
@@ -174,7 +168,7 @@ def load_settings(*, need_token: bool) -> Settings | None:
         for problem in error.problems:
             print(f"  - {problem}", file=sys.stderr)
         if any("DISCORD_TOKEN is not set" in problem for problem in error.problems):
-            print(NO_TOKEN, file=sys.stderr)
+            print(_starting.NO_TOKEN, file=sys.stderr)
         return None
     start_logging(settings.log_level)
     for warning in warnings:
@@ -224,16 +218,28 @@ async def main(arguments: Sequence[str] = ()) -> int:
         if playing:
             return await run_playground(settings)
         await _until_stopped(run_discord(settings))
-    except discord.LoginFailure:
-        print(f"Discord refused the token in DISCORD_TOKEN.\n{NO_TOKEN}", file=sys.stderr)
-        return 2
-    except KeepsakeError as error:
-        print(f"Keepsake can't start: {error} (Database: {settings.safe_database_url})", file=sys.stderr)
-        return 1
-    except (aiohttp.ClientError, OSError, discord.HTTPException, discord.GatewayNotFound) as error:
-        print(f"Discord can't be reached ({error}). Check the network and start again.", file=sys.stderr)
-        return 1
-    return 0
+        return 0
+    except Exception as error:  # noqa: BLE001 - the last place that can tell whoever runs this
+        return _told(error, settings, playing=playing)
+
+
+def _told(error: Exception, settings: Settings, *, playing: bool) -> int:
+    """Say on standard error why it ended; returns the exit code."""
+    known = _starting.sentence(error, playing=playing)
+    if known is None:
+        log.error("a fault that nobody foresaw", exc_info=error)
+        print(
+            "Keepsake stopped by a fault of its own; the lines above say where. Nothing that was saved is"
+            " lost or changed.\nStart it again; if it stays like this, report those lines.",
+            file=sys.stderr,
+        )
+        return _starting.STOPPED
+    line, code = known
+    log.debug("why it ended", exc_info=error)
+    if isinstance(error, StoreError) and not playing:
+        line += f" (Database: {settings.safe_database_url})"
+    print(line, file=sys.stderr)
+    return code
 
 
 async def _until_stopped(work: Coroutine[object, object, None]) -> None:

@@ -61,11 +61,12 @@ async def may_not_write(interaction: discord.Interaction, scope: Scope) -> str:
     if scope.kind is SubjectKind.USER:
         allowed = scope.subject_id == person.id
     else:
-        allowed = place.guild_id == scope.subject_id and await _writes_server(interaction)
+        allowed = place.guild_id == scope.subject_id and await writes_server(interaction)
     return "" if allowed else outcome_words(Outcome(OutcomeKind.NOT_ALLOWED, scope=scope), a_member)
 
 
-async def _writes_server(interaction: discord.Interaction) -> bool:
+async def writes_server(interaction: discord.Interaction) -> bool:
+    """May this person write this server's memories, now? Asked in a server only."""
     place, person = place_and_person(interaction)
     return person.manages or (await engine_of(interaction).config.get(place)).member_access
 
@@ -95,7 +96,7 @@ async def _complete(
     try:
         found = await _candidates(interaction, typed, pinned)
         servers = any(m.scope.kind is SubjectKind.SERVER for m in found)
-        if writable and servers and not await _writes_server(interaction):
+        if writable and servers and not await writes_server(interaction):
             found = [m for m in found if m.scope.kind is not SubjectKind.SERVER]
     except KeepsakeError as error:
         log.warning("no choices: %s", error)

@@ -31,38 +31,41 @@ QUIET = discord.AllowedMentions.none()
 Act = Callable[[Person, Place], Awaitable[Outcome]]
 """One write, by who acts, where they act."""
 
+Offer = Callable[[Outcome | None], OwnView]
+"""The buttons under an answer that nothing was written: by what was refused, None when the write failed."""
 
-async def carry_out(interaction: discord.Interaction, act: Act, again: OwnView | None = None) -> None:
+
+async def carry_out(interaction: discord.Interaction, act: Act, offer: Offer | None = None) -> None:
     """Acknowledge a command at once, write, and answer. In a DM the answer stays: only its member is there.
 
-    ``again``: buttons to try once more, shown when nothing could be written, whatever the reason.
+    ``offer``: what else can be done with the same words, shown when they could not be written.
     """
     await interaction.response.defer(ephemeral=interaction.guild_id is not None, thinking=True)
-    await write(interaction, act, again)
+    await write(interaction, act, offer)
 
 
-async def write(interaction: discord.Interaction, act: Act, again: OwnView | None = None) -> None:
+async def write(interaction: discord.Interaction, act: Act, offer: Offer | None = None) -> None:
     """Write, and answer an interaction that was acknowledged before with what became of it."""
     place, person = place_and_person(interaction)
     try:
         outcome = await act(person, place)
     except KeepsakeError as error:
         log.warning("a write failed: %s", error)
-        await _line(interaction, _errors.known(error), again)
+        await _line(interaction, _errors.known(error), offer and offer(None))
         return
-    await show(interaction, outcome, again)
+    await show(interaction, outcome, offer)
 
 
-async def show(interaction: discord.Interaction, outcome: Outcome, again: OwnView | None = None) -> None:
+async def show(interaction: discord.Interaction, outcome: Outcome, offer: Offer | None = None) -> None:
     """Answer a (deferred) command with what became of its write. Only who asked sees the answer.
 
     A personal write: its confirmation. A server's: a line for who asked, and the confirmation for everybody
-    there. A refusal: a line for who asked, with ``again``, the buttons to try once more.
+    there. A refusal: a line for who asked, with the buttons that ``offer`` makes for it.
     """
     view = await _view_of(interaction, outcome.notice) if outcome.wrote else None
     if view is None or outcome.notice is None or _for_all(interaction, view):
         said = private_words(outcome, name_of(interaction))
-        await _line(interaction, said, None if outcome.wrote else again)
+        await _line(interaction, said, None if outcome.wrote or offer is None else offer(outcome))
         await publish(interaction, outcome)
         return
     form = notices.form(view, name_of(interaction), private=True)
@@ -95,11 +98,11 @@ async def publish(interaction: discord.Interaction, outcome: Outcome, shown_in: 
         log.warning("a confirmation was not shown: %s", type(error).__name__)
 
 
-async def _line(interaction: discord.Interaction, line: str, again: OwnView | None) -> None:
-    extra: dict[str, Any] = {} if again is None else {"view": again}
+async def _line(interaction: discord.Interaction, line: str, buttons: OwnView | None) -> None:
+    extra: dict[str, Any] = {} if buttons is None else {"view": buttons}
     message = await interaction.edit_original_response(content=line, allowed_mentions=QUIET, **extra)
-    if again is not None:
-        again.message = message
+    if buttons is not None:
+        buttons.message = message
 
 
 async def _view_of(interaction: discord.Interaction, notice: Notice | None) -> NoticeView | None:

@@ -53,7 +53,7 @@ _ASKED = {Op.ADD: "Save this?", Op.UPDATE: "Update this?", Op.DELETE: "Delete th
 _UNDID = {
     Op.ADD: "Undone: back again",
     Op.UPDATE: "Undone: as it was before",
-    Op.DELETE: "Undone: deleted again",
+    Op.DELETE: "Undone: this is not saved any more",
     Op.PIN: "Undone: pinned again",
     Op.UNPIN: "Undone: no longer pinned",
     Op.WIDEN: "Undone: used in DMs only again",
@@ -169,6 +169,9 @@ def changed_embed(view: NoticeView, name_of: NameOf = a_member) -> discord.Embed
     told = quote(after, name) if after else "*(deleted)*"
     embed.add_field(name="Before", value=cut(quote(before, name), FIELD_UNITS), inline=False)
     embed.add_field(name="After", value=cut(told, FIELD_UNITS), inline=False)
+    if is_undone(view) and view.memory is not None:
+        now = cut(quote(view.memory.text, name), FIELD_UNITS)
+        embed.add_field(name="Undone, so it says now", value=now, inline=False)
     return embed
 
 
@@ -182,25 +185,36 @@ def _entry_embed(view: NoticeView, name: NameOf, note: str, about: str, *, priva
     if is_undone(view):
         colour, note = GREY, note or "undone"
     text = _entry_text(view, entry, name, private=private)
-    return _embed(_titled(title, note), colour, text, about, entry.source)
+    return _embed(_titled(title, note), colour, text, about, _link(view, entry.source))
 
 
 def _entry_text(view: NoticeView, entry: JournalEntry, name: NameOf, *, private: bool) -> str:
     undone = is_undone(view)
+    hidden = entry.scope.kind is SubjectKind.USER and not private
     if entry.op is Op.DELETE:
         if undone:
             return "> *(back as it was)*"
         if private and entry.before is not None:
             return quote(entry.before.text, name, strike=True)
         return _NOT_SHOWN
-    if entry.after is None or (view.memory is None and not undone):
+    worded = entry.op in (Op.ADD, Op.UPDATE)
+    if undone and worded and entry.after is not None:
+        return quote(entry.after.text, name, strike=True) + _holds_now(view, entry, name, hidden=hidden)
+    if entry.after is None or view.memory is None:
         return "> *(deleted since)*"
-    now = entry.after.text if view.memory is None or undone else view.memory.text
-    if now == entry.after.text:
-        return quote(now, name, strike=undone)
-    if entry.scope.kind is SubjectKind.USER and not private:
+    if hidden and view.memory.text != entry.after.text:
         return "> *(changed since)*"
-    return quote(now, name)
+    return quote(view.memory.text, name)
+
+
+def _holds_now(view: NoticeView, entry: JournalEntry, name: NameOf, *, hidden: bool) -> str:
+    """What follows the struck text of an undone update. A ``hidden`` text is told to its owner alone."""
+    if entry.op is not Op.UPDATE or view.memory is None:
+        return ""
+    if not hidden:
+        return f"\nIt says now:\n{quote(view.memory.text, name)}"
+    former = entry.before is not None and entry.before.text == view.memory.text
+    return "\nIts earlier text holds again." if former else "\nIt was changed since."
 
 
 _NOT_SHOWN = "> *(its text is not shown)*"
@@ -211,18 +225,20 @@ def _proposal_embed(
 ) -> discord.Embed:
     title, colour = _DECIDED.get(proposal.state, (_ASKED[proposal.op], WAITING))
     gone = proposal.state in (ProposalState.DISCARDED, ProposalState.EXPIRED)
-    deletes = proposal.op is Op.DELETE
-    target = view.memory if proposal.scope.kind is SubjectKind.SERVER else None
-    if deletes:
+    personal = proposal.scope.kind is SubjectKind.USER
+    target = None if personal else view.memory
+    if personal and proposal.state is ProposalState.APPROVED:
+        text = _NOT_SHOWN  # its owner may change it in private, and this would still tell what it said
+    elif proposal.op is Op.DELETE:
         text = quote(target.text, name) if target is not None else _NOT_SHOWN
     else:
         text = quote(proposal.text, name, strike=gone)
     if proposal.state is ProposalState.WAITING:
-        if proposal.scope.kind is SubjectKind.USER:
+        if personal:
             text += f"\nWaits for {escape(whom)}. Nobody else can decide."
         else:
             text += "\nWaits for somebody who may write this server's memories."
-    return _embed(_titled(title, note), colour, text, about, proposal.source)
+    return _embed(_titled(title, note), colour, text, about, _link(view, proposal.source))
 
 
 def _about(view: NoticeView, whom: str) -> str:
@@ -238,8 +254,14 @@ def _about(view: NoticeView, whom: str) -> str:
     return f"{words} · pinned" if memory is not None and memory.pinned and not is_undone(view) else words
 
 
-def _embed(title: str, colour: discord.Colour, text: str, about: str, source: Source | None) -> discord.Embed:
-    link = jump(source)
+def _link(view: NoticeView, source: Source | None) -> str:
+    """The link of a confirmation. One that a server sees leads out of its own channel to no other."""
+    notice = view.notice
+    elsewhere = source is not None and source.channel_id != notice.channel_id
+    return "" if elsewhere and notice.guild_id is not None else jump(source)
+
+
+def _embed(title: str, colour: discord.Colour, text: str, about: str, link: str) -> discord.Embed:
     small = " · ".join(part for part in (about, f"[source]({link})" if link else "") if part)
     text = cut(text, DESCRIPTION_UNITS - units(small))
     return discord.Embed(title=title, colour=colour, description=f"{text}\n\n-# {small}" if small else text)

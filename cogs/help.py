@@ -40,10 +40,11 @@ SAVING = (
 
 RIGHTS = """\
 **Who may do what**
-Your personal memories: you alone see and change them. Nobody else does, admins included.
+Your personal memories: no other member can list, change or delete them, admins included. But whoever reads \
+a channel reads the confirmation of what I save there, and I may use what I know about you wherever we talk.
 A server's memories: everybody there can read them. Changing them needs Manage Server, unless an admin lets \
 every member do it.
-What you tell me in a direct message stays in direct messages until you choose **Use everywhere**."""
+What I save from a direct message is used in direct messages only, until you choose **Use everywhere**."""
 
 
 class Help(commands.Cog):

@@ -5,6 +5,8 @@ Rights are the engine's matter; this cog only asks. What was typed and refused i
 
 from __future__ import annotations
 
+import logging
+
 import discord
 from discord import app_commands
 from discord.ext import commands
@@ -17,17 +19,21 @@ from cogs._entries import (
     find_entry,
     may_not_write,
     name_of,
+    writes_server,
 )
 from cogs._errors import whisper
 from cogs._inbound import place_and_person
 from cogs._outcomes import QUIET
-from cogs.views.asking import Confirm, Draft, TryAgain, keep
+from cogs.views.asking import Confirm, Draft, SaveAboutMe, keep
 from cogs.views.entry_text import PRIVATE_UNITS, handle, history_text, parse_handle, quoted
 from cogs.views.listings import PersonalListing, SearchListing, ServerListing
 from cogs.views.pages import cut
 from cogs.views.panel import SleepingPanel
 from cogs.views.panels import open_panel
+from memory.errors import KeepsakeError
 from memory.types import DEFAULT_LINEAGE, GLOBAL, Memory, Scope
+
+log = logging.getLogger(__name__)
 
 EVERYWHERE = app_commands.AppCommandContext(guild=True, dm_channel=True, private_channel=False)
 """Commands work in servers and in direct messages with the bot."""
@@ -103,10 +109,7 @@ class Memories(commands.Cog):
         picked = picked_scope(scope)
         where = scope_of(picked, interaction.user.id, interaction.guild_id) if picked else None
         if where is None:
-            again = TryAgain(interaction.user.id, Draft(text, _personal(interaction), pinned=pinned))
-            line = NO_SERVER if picked else NO_SCOPE
-            await interaction.response.send_message(line, ephemeral=True, allowed_mentions=QUIET, view=again)
-            again.message = await interaction.original_response()
+            await _offer_personal(interaction, picked, text, pinned=pinned)
             return
         await keep(interaction, Draft(text, where, pinned=pinned))
 
@@ -114,8 +117,13 @@ class Memories(commands.Cog):
     async def add_scopes(
         self, interaction: discord.Interaction, typed: str
     ) -> list[app_commands.Choice[str]]:
-        """In a direct message there is no server to choose."""
-        here = SCOPES if interaction.guild_id is not None else SCOPES[:2]
+        """Those that this person may write here now. Who picks another by its name is told what it needs."""
+        try:
+            shared = interaction.guild_id is not None and await writes_server(interaction)
+        except KeepsakeError as error:
+            log.warning("only personal scopes are offered: %s", error)
+            shared = False
+        here = SCOPES if shared else SCOPES[:2]
         return [choice for choice in here if typed.casefold() in choice.name.casefold()]
 
     @memory.command(name="edit", description="Change the words of an entry")
@@ -173,8 +181,21 @@ class Memories(commands.Cog):
         await _outcomes.carry_out(interaction, lambda who, where: facts.undo(who, where, None))
 
 
-def _personal(interaction: discord.Interaction) -> Scope:
-    return Scope.user(interaction.user.id, DEFAULT_LINEAGE)
+async def _offer_personal(
+    interaction: discord.Interaction, picked: str | None, text: str, *, pinned: bool
+) -> None:
+    """Say that there is no such scope here, and keep the words. In a DM the answer stays."""
+    lineage = GLOBAL if picked == "server_global" else DEFAULT_LINEAGE
+    view = SaveAboutMe(
+        interaction.user.id, Draft(text, Scope.user(interaction.user.id, lineage), pinned=pinned)
+    )
+    await interaction.response.send_message(
+        NO_SERVER if picked else NO_SCOPE,
+        ephemeral=interaction.guild_id is not None,
+        allowed_mentions=QUIET,
+        view=view,
+    )
+    view.message = await interaction.original_response()
 
 
 async def _ask_to_delete(interaction: discord.Interaction, memory: Memory) -> None:

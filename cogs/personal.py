@@ -1,4 +1,7 @@
-"""`/personal …`: what is remembered about who asks. Nobody else sees it, admins included (SPEC §12)."""
+"""`/personal …`: what is remembered about who asks. No other member lists or opens it (SPEC §12).
+
+Words here promise that of the list alone: confirmations are read by whoever reads the channel.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,14 @@ class Personal(commands.Cog):
 
     personal = app_commands.Group(
         name="personal",
-        description="What I remember about you, for your eyes only",
+        description="What I remember about you",
         allowed_contexts=EVERYWHERE,
         allowed_installs=INSTALLED,
     )
 
-    @personal.command(name="memories", description="Everything I remember about you; only you can see it")
+    @personal.command(
+        name="memories", description="Everything I remember about you, in a list shown only to you"
+    )
     async def memories(self, interaction: discord.Interaction) -> None:
         await open_panel(interaction, engine_of(interaction), PersonalListing())
 

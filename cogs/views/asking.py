@@ -1,4 +1,4 @@
-"""Questions under an answer that only who asked can see: try again with the same words, or a yes and a no.
+"""Questions under an answer that only who asked can see: what to do with words not kept, or a yes and a no.
 
 A second press does nothing. What was typed is kept in the box that opens.
 """
@@ -17,8 +17,8 @@ from cogs._inbound import place_and_person
 from cogs.views.entry_text import handle
 from cogs.views.modals import OwnView, TextModal
 from cogs.views.panel import acknowledge
-from memory.facts.outcomes import Outcome
-from memory.types import Person, Place, Scope
+from memory.facts.outcomes import Outcome, OutcomeKind
+from memory.types import Person, Place, Scope, SubjectKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,10 @@ class Draft:
 
 async def keep(interaction: discord.Interaction, draft: Draft) -> None:
     """Write a draft and answer with the confirmation, or offer the words back."""
+    await _outcomes.carry_out(interaction, _writing(interaction, draft), _offering(interaction, draft))
+
+
+def _writing(interaction: discord.Interaction, draft: Draft) -> _outcomes.Act:
     facts = engine_of(interaction).facts
 
     async def act(person: Person, place: Place) -> Outcome:
@@ -55,7 +59,20 @@ async def keep(interaction: discord.Interaction, draft: Draft) -> None:
             return await facts.add(person, place, draft.scope, draft.text, pinned=draft.pinned)
         return await facts.edit(person, place, draft.memory_id, draft.text, draft.version)
 
-    await _outcomes.carry_out(interaction, act, TryAgain(interaction.user.id, draft))
+    return act
+
+
+def _offering(interaction: discord.Interaction, draft: Draft) -> _outcomes.Offer:
+    """What can still come of a draft that was not kept: without the right, trying again is no help."""
+    user_id = interaction.user.id
+
+    def offer(outcome: Outcome | None) -> OwnView:
+        shared = draft.scope.kind is SubjectKind.SERVER
+        if shared and outcome is not None and outcome.kind is OutcomeKind.NOT_ALLOWED:
+            return SaveAboutMe(user_id, draft)
+        return TryAgain(user_id, draft)
+
+    return offer
 
 
 class TryAgain(OwnView):
@@ -76,7 +93,39 @@ class TryAgain(OwnView):
         await interaction.response.send_modal(draft.modal(engine.settings.max_memory_length))
 
 
-class Confirm(OwnView):
+class _Once(OwnView):
+    """Buttons of which the first press counts. A later one is acknowledged and does nothing."""
+
+    def __init__(self, opener_id: int) -> None:
+        super().__init__(opener_id)
+        self._decided = False
+
+    async def _first(self, interaction: discord.Interaction) -> bool:
+        if self._decided:
+            await acknowledge(interaction)
+            return False
+        self._decided = True
+        return True
+
+
+class SaveAboutMe(_Once):
+    """The same words about who wrote them, for the same personas. The answer becomes the confirmation."""
+
+    def __init__(self, opener_id: int, draft: Draft) -> None:
+        super().__init__(opener_id)
+        scope = Scope.user(opener_id, draft.scope.lineage)
+        self._draft = Draft(draft.text, scope, pinned=draft.pinned)
+
+    @ui.button(label="Save it about me", style=discord.ButtonStyle.primary)
+    async def save(self, interaction: discord.Interaction, _button: ui.Button[Self]) -> None:
+        if await self._first(interaction):
+            await interaction.response.edit_message(content="One moment…", view=None)
+            draft = self._draft
+            await _outcomes.write(interaction, _writing(interaction, draft), _offering(interaction, draft))
+            self.stop()
+
+
+class Confirm(_Once):
     """A yes and a no. ``go`` runs at most once; the question is answered already, so it edits that answer."""
 
     def __init__(
@@ -88,7 +137,6 @@ class Confirm(OwnView):
     ) -> None:
         super().__init__(opener_id)
         self._go = go
-        self._decided = False
         self._add(yes, self._yes, discord.ButtonStyle.danger)
         self._add(no, self._no, discord.ButtonStyle.secondary)
 
@@ -101,13 +149,6 @@ class Confirm(OwnView):
         button: Any = ui.Button(label=label, style=style)
         button.callback = press
         self.add_item(button)
-
-    async def _first(self, interaction: discord.Interaction) -> bool:
-        if self._decided:
-            await acknowledge(interaction)
-            return False
-        self._decided = True
-        return True
 
     async def _yes(self, interaction: discord.Interaction) -> None:
         if await self._first(interaction):

@@ -28,6 +28,11 @@ PRIVATE_UNITS = 1_500
 LABEL = 95
 """Units of an autocomplete label: Discord takes 100 characters."""
 
+LEFT_OUT = (
+    "-# What happened to this entry in our direct messages is left out here. Run the command there to see it."
+)
+"""Under whose eyes: only the owner of a personal entry can open its history, so nobody else reads this."""
+
 _HANDLE = re.compile(r"\s*m?\s*#?(\d{1,18})\s*", re.IGNORECASE)
 _OPS = {
     Op.ADD: "saved",
@@ -165,8 +170,8 @@ def history_text(entries: Sequence[JournalEntry], name_of: NameOf, *, room: int 
     """The writes of one entry, newest first, as many as fit."""
     if not entries:
         return "Nothing is recorded about this entry."
-    shown: list[str] = []
-    used = 0
+    shown: list[str] = [LEFT_OUT] if any(map(_follows_a_dm, entries)) else []
+    used = sum(map(units, shown))
     for index, entry in enumerate(entries):
         block = _history_block(entry, name_of)
         used += units(block) + 1
@@ -176,6 +181,11 @@ def history_text(entries: Sequence[JournalEntry], name_of: NameOf, *, room: int 
             break
         shown.append(block)
     return "\n".join(shown)
+
+
+def _follows_a_dm(entry: JournalEntry) -> bool:
+    """Was the state before this write kept for DMs? A server is given the write without that state."""
+    return entry.before is None and entry.after is not None and entry.op is not Op.ADD
 
 
 def counted(unpinned: int, pinned: int, limit: int, pinned_limit: int) -> str:

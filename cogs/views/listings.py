@@ -65,7 +65,7 @@ class ServerListing(Listing):
 
 
 class PersonalListing(Listing):
-    """Everything remembered about who looks. Nobody else ever sees it."""
+    """Everything remembered about who looks. This list is shown to nobody else."""
 
     command = "personal memories"
     title = "What I remember about you"
@@ -122,7 +122,7 @@ def _server_tab(engine: Engine, shelf: Shelf) -> Tab:
 
 
 def _personal_tab(engine: Engine, shelf: Shelf) -> Tab:
-    note = f"{_counts(engine, shelf)} · only you can see these"
+    note = f"{_counts(engine, shelf)} · this list is shown only to you"
     if shelf.hidden_dm_only:
         one = shelf.hidden_dm_only == 1
         kept, them = ("entry is", "it") if one else ("entries are", "them")

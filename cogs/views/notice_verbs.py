@@ -39,8 +39,11 @@ def verbs(view: NoticeView, *, private: bool = False) -> list[str]:
         if view.proposal.state is not ProposalState.WAITING:
             return []
         return ["approve", "discard", *(["show"] if _render.has_hidden_text(view) else [])]
-    if view.entry is None or _render.is_undone(view):
+    if view.entry is None:
         return []
+    if _render.is_undone(view):
+        update = view.entry.op is Op.UPDATE and not private
+        return ["show"] if update and _render.has_hidden_text(view) else []
     found = ["undo"]
     if view.memory is not None:
         found += ["unpin" if view.memory.pinned else "pin", "edit"]

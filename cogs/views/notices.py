@@ -201,14 +201,14 @@ async def redraw(client: discord.Client, outcome: Outcome, *, but: int = 0) -> N
 
 
 async def _draw_again(client: discord.Client, notice: Notice) -> None:
-    channel = client.get_channel(notice.channel_id)
+    channel = client.get_channel(notice.channel_id) or client.get_partial_messageable(notice.channel_id)
     message: Any = getattr(channel, "get_partial_message", lambda _id: None)(notice.message_id)
     if notice.message_id is None or message is None:
         return
     try:
         view = await engine_of(client).notice_view(notice.id, Place(notice.channel_id, notice.guild_id))
         if view is not None:
-            await message.edit(**form(view, embeds=may_embed(channel)))
+            await message.edit(**form(view, private=notice.guild_id is None, embeds=may_embed(channel)))
     except (KeepsakeError, *TROUBLE) as error:
         log.info("a confirmation could not be drawn again: %s", type(error).__name__)
 

@@ -391,7 +391,7 @@ class MemoryPanel(Panel):
 
 
 async def open_panel(interaction: discord.Interaction, engine: Engine, listing: Listing) -> None:
-    """Open a panel for who asked, seen by nobody else."""
+    """Open a panel for who asked, shown to nobody else."""
     await interaction.response.defer(ephemeral=True, thinking=True)
     panel = MemoryPanel(engine, interaction.user.id, listing)
     await panel.load(interaction)

@@ -18,7 +18,7 @@ from cogs.views.modals import TextModal
 from cogs.views.pages import cut
 from cogs.views.panel import Drawing, Panel
 from memory.config import ConfigKey, ConfigRefused, ConfigType, Level, PlaceConfig, Setting
-from memory.config.rules import keys_at, plan_change
+from memory.config.rules import ORIGINS, keys_at, plan_change
 from memory.errors import KeepsakeError
 from memory.types import Place
 
@@ -26,12 +26,6 @@ if TYPE_CHECKING:
     from memory.engine import Engine
 
 _COLOUR = discord.Colour(0x5865F2)
-_ORIGINS = {
-    "thread": "set for this thread",
-    "channel": "set for this channel",
-    "server": "set for this server",
-    "default": "the default",
-}
 
 
 class SettingsPanel(Panel):
@@ -162,7 +156,7 @@ def _words(setting: Setting) -> str:
     key = setting.key
     value = key.shown(setting.value)
     meaning = next((f" ({choice.help})" for choice in key.choices if choice.value == setting.value), "")
-    origin = "" if key.type is ConfigType.TEXT and not setting.value else f" · {_ORIGINS[setting.origin]}"
+    origin = "" if key.type is ConfigType.TEXT and not setting.value else f" · {ORIGINS[setting.origin]}"
     return f"{key.title}: **{value}**{meaning}\n-# {key.help}{origin}"
 
 

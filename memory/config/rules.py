@@ -24,6 +24,14 @@ PROMPT_LIMIT = 4_000
 RESET_WORDS = frozenset({"default", "reset", "none", "clear"})
 """What a person may type to go back to the default. Never taken as the words of a prompt's text box."""
 
+ORIGINS = {
+    "thread": "set for this thread",
+    "channel": "set for this channel",
+    "server": "set for this server",
+    "default": "the default",
+}
+"""Where a value comes from, in words."""
+
 _ON = frozenset({"on", "yes", "true", "1", "enable", "enabled"})
 _OFF = frozenset({"off", "no", "false", "0", "disable", "disabled"})
 
@@ -106,8 +114,9 @@ CONFIG_KEYS: tuple[ConfigKey, ...] = (
         (Level.SERVER, Level.CHANNEL),
         ConfigType.CHOICE,
         None,
-        "How much stays word for word",
-        "More detail remembers more of the conversation and costs more for each reply.",
+        "Detail level",
+        "How much of the conversation stays word for word. More detail remembers more and costs more for each"
+        " reply.",
         choices=(
             Choice(DetailLevel.ESSENTIAL.value, "the last 30 messages, up to 6,000 tokens; cheapest"),
             Choice(DetailLevel.BALANCED.value, "the last 50 messages, up to 10,000 tokens"),
@@ -240,15 +249,13 @@ def plan_change(
 
 
 def sentence(change: Change, place: Place, config: PlaceConfig) -> str:
-    """One plain line for who changed it: what is set now, where it holds."""
-    where = _where(change.level, place)
-    title = change.key.title
-    if change.value is None:
-        now = config.setting(change.key.name)
-        return f"**{title}** is back to what applies by default: {change.key.shown(now.value)}."
-    if change.key.type is ConfigType.TEXT:
-        return f"**{title}** is saved ({len(change.value):,} characters). It is used from the next message."
-    return f"**{title}** is now **{change.value}** {where}, from the next message."
+    """What was set, where and from when, in one wording for every setting: its title, then its value."""
+    title, where = change.key.title, _where(change.level, place)
+    if change.value is not None:
+        return f"Saved. **{title}: {change.key.shown(change.value)}**, {where}, from the next message."
+    now = config.setting(change.key.name)
+    shown = f"{change.key.shown(now.value)}, {ORIGINS[now.origin]}" if now.value else "nothing"
+    return f"Saved. **{title}** is no longer set {where}. What applies now: **{shown}**."
 
 
 def docs_table() -> str:

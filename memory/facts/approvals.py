@@ -5,6 +5,8 @@ Personal: the member it is about, and nobody else. Server: who may write that sc
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from memory.facts.gate import WriteGate
 from memory.facts.outcomes import Outcome, OutcomeKind, handle, quote
 from memory.facts.recording import Withdrawn, each_once
@@ -22,7 +24,6 @@ from memory.types import (
     Place,
     Proposal,
     ProposalState,
-    Scope,
 )
 
 _DONE = (OutcomeKind.SAVED, OutcomeKind.UPDATED, OutcomeKind.DELETED, OutcomeKind.DUPLICATE)
@@ -41,17 +42,18 @@ async def decide(
     now = clock.now()
     if proposal.state is ProposalState.WAITING and proposal.created_at < now - WAITING_FOR:
         await tx.proposals.decide(proposal.id, ProposalState.EXPIRED, None, now)
-        return _settled(proposal, ProposalState.EXPIRED)
+        return await _with_notices(tx, _settled(proposal, ProposalState.EXPIRED), proposal)
     wanted = ProposalState.APPROVED if approve else ProposalState.DISCARDED
     if not await tx.proposals.decide(proposal.id, wanted, person.id, now):
         decided = await tx.proposals.get(proposal.id)
-        return _settled(proposal, proposal.state if decided is None else decided.state)
+        settled = _settled(proposal, proposal.state if decided is None else decided.state)
+        return await _with_notices(tx, settled, proposal)
     if not approve:
-        return await _with_notice(tx, Outcome(OutcomeKind.DISCARDED, scope=proposal.scope), proposal)
+        return await _with_notices(tx, Outcome(OutcomeKind.DISCARDED, scope=proposal.scope), proposal)
     outcome = await _apply(gate, tx, person, place, proposal)
     if outcome.kind not in _DONE:
         raise Withdrawn(outcome)
-    return await _with_notice(tx, outcome, proposal)
+    return await _with_notices(tx, outcome, proposal)
 
 
 async def _apply(gate: WriteGate, tx: Tx, person: Person, place: Place, proposal: Proposal) -> Outcome:
@@ -96,28 +98,17 @@ async def _stale(tx: Tx, proposal: Proposal, memory: Memory | None) -> Outcome |
     return None
 
 
-async def _with_notice(tx: Tx, outcome: Outcome, proposal: Proposal) -> Outcome:
-    """The outcome, with the suggestion as it is now and its own confirmation to draw again."""
+async def _with_notices(tx: Tx, outcome: Outcome, proposal: Proposal) -> Outcome:
+    """The outcome, with the suggestion as it is now and all its notices to draw again."""
     decided = await tx.proposals.get(proposal.id)
-    redraw = await tx.notices.by_proposal(proposal.id)
-    return Outcome(
-        outcome.kind,
-        memory=outcome.memory,
-        journal=outcome.journal,
-        notice=outcome.notice,
+    notices = await tx.notices.of_proposal(proposal.id)
+    return replace(
+        outcome,
         proposal=decided or proposal,
-        similar=outcome.similar,
-        unpinned=outcome.unpinned,
-        pinned=outcome.pinned,
-        limit=outcome.limit,
-        scope=_scope(outcome, proposal),
-        redraw=redraw,
-        redraws=each_once(redraw, *outcome.redraws),
+        scope=outcome.scope or proposal.scope,
+        redraw=next(iter(notices), None),
+        redraws=each_once(*notices, *outcome.redraws),
     )
-
-
-def _scope(outcome: Outcome, proposal: Proposal) -> Scope:
-    return outcome.scope or proposal.scope
 
 
 def _settled(proposal: Proposal, state: ProposalState) -> Outcome:

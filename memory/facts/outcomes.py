@@ -168,7 +168,7 @@ def _widened(outcome: Outcome) -> str:
 def _undone(outcome: Outcome) -> str:
     entry = outcome.journal
     if entry is not None and entry.after is None:
-        return f"Undone: {handle(entry.memory_id)} was deleted again."
+        return f"Undone: {handle(entry.memory_id)} is not saved any more."
     if entry is not None and entry.before is None and entry.after is not None:
         return f"Undone: {handle(entry.memory_id)} is back and says {quote(entry.after.text)}."
     if entry is not None and entry.op is Op.UPDATE and entry.after is not None:

@@ -6,6 +6,7 @@ Order: the entry, its journal line and its notice are committed together, or non
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from memory.facts.outcomes import Outcome, OutcomeKind, handle
 from memory.facts.rules import normalise
@@ -91,19 +92,12 @@ class Recorder:
             before=before,
             after=after,
             at=at,
-            source=write.source or source_of(hand),
+            source=write.source or _kept_source(op, history) or source_of(hand),
             undoes=None if write.undoes is None else write.undoes.id,
         )
         if write.undoes is not None and not await tx.journal.mark_undone(write.undoes.id, entry.id):
             raise Withdrawn(already_undone())
-        notice = await tx.notices.add(
-            channel_id=hand.place.channel_id,
-            guild_id=hand.place.guild_id,
-            turn_id=hand.actor.turn_id,
-            journal_id=entry.id,
-            proposal_id=None,
-            at=at,
-        )
+        notice = await self._notice(tx, hand, at, entry.id, None)
         unpinned, pinned = await tx.memories.counts(changed.scope)
         return Outcome(
             kind,
@@ -121,12 +115,21 @@ class Recorder:
     async def propose(
         self, tx: Tx, write: Write, hand: Hand, scope: Scope, text: str, memory: Memory | None
     ) -> Outcome:
-        """Keep a write until somebody decides. The same one again changes nothing (SPEC §4.4, §4.8)."""
+        """Keep a write until somebody decides (SPEC §4.4, §4.8).
+
+        The same one again makes no second suggestion, but a notice of it in the place of each turn that makes
+        it: people look for the button where they talk.
+        """
         at = self.clock.now()
         await tx.proposals.expire(at - WAITING_FOR)
         twin = await self._waiting_twin(tx, write, scope, text, memory)
         if twin is not None:
-            return Outcome(OutcomeKind.NEEDS_APPROVAL, proposal=twin, memory=memory, scope=scope)
+            told = await tx.notices.of_proposal(twin.id)
+            new = all(notice.turn_id != hand.actor.turn_id for notice in told)
+            notice = await self._notice(tx, hand, at, None, twin.id) if new else None
+            return Outcome(
+                OutcomeKind.NEEDS_APPROVAL, proposal=twin, notice=notice, memory=memory, scope=scope
+            )
         waiting = await tx.proposals.count_waiting(scope)
         if waiting >= WAITING:
             detail = f"{waiting} of {WAITING} suggestions already wait for approval. Nothing was saved."
@@ -142,16 +145,17 @@ class Recorder:
             source=write.source or source_of(hand),
             at=at,
         )
-        notice = await tx.notices.add(
-            channel_id=hand.place.channel_id,
-            guild_id=hand.place.guild_id,
-            turn_id=hand.actor.turn_id,
-            journal_id=None,
-            proposal_id=proposal.id,
-            at=at,
-        )
+        notice = await self._notice(tx, hand, at, None, proposal.id)
         return Outcome(
             OutcomeKind.NEEDS_APPROVAL, proposal=proposal, notice=notice, memory=memory, scope=scope
+        )
+
+    async def _notice(
+        self, tx: Tx, hand: Hand, at: datetime, journal_id: int | None, proposal_id: int | None
+    ) -> Notice:
+        """A confirmation of that write or suggestion, to be posted where the hand is."""
+        return await tx.notices.add(
+            hand.place.channel_id, hand.place.guild_id, hand.actor.turn_id, journal_id, proposal_id, at
         )
 
     async def _waiting_twin(
@@ -178,11 +182,19 @@ async def _earlier_notice(tx: Tx, history: Sequence[JournalEntry], write: Write)
     return None if told is None else await tx.notices.by_journal(told.id)
 
 
+def _kept_source(op: Op, history: Sequence[JournalEntry]) -> Source | None:
+    """New words for what was once said in a message still have to do with that message: the latest known."""
+    if op is not Op.UPDATE:
+        return None
+    sources = (entry.source for entry in history)
+    return next((source for source in sources if source is not None and source.message_id is not None), None)
+
+
 async def _standing_notices(tx: Tx, history: Sequence[JournalEntry], memory_id: int) -> list[Notice]:
     """The newest posted confirmations that show this entry as it stands now: they have to be drawn again.
 
     A pressed message stands for its own write and for what the press did; it shows the latest text that was
-    told in it, or else its own write.
+    told in it, or else its own write. An update that was undone says what holds instead, and comes last.
     """
     writes = {entry.id: entry for entry in history}
     shown: dict[int, JournalEntry] = {}
@@ -194,7 +206,8 @@ async def _standing_notices(tx: Tx, history: Sequence[JournalEntry], memory_id: 
         if notice.message_id not in shown or not _told(shown[notice.message_id]):
             shown[notice.message_id], notices[notice.message_id] = entry, notice
     standing = [at for at, entry in shown.items() if entry.after is not None and entry.undone_by is None]
-    return [notices[at] for at in standing[:_DRAWN_AGAIN]]
+    undone = [at for at, entry in shown.items() if entry.op is Op.UPDATE and entry.undone_by is not None]
+    return [notices[at] for at in [*standing, *undone][:_DRAWN_AGAIN]]
 
 
 def _told(entry: JournalEntry) -> bool:

@@ -39,7 +39,8 @@ class LlmConfig:
 async def build(config: LlmConfig, clock: Clock) -> Model:
     """The model behind the door, with its tokenizer loaded off the event loop.
 
-    Asks the endpoint's ``/models`` only for what is not known, for 5 s at most; that never fails the start.
+    Asks the endpoint's ``/models`` for what is not known, and whether anybody answers there: for 5 s at most,
+    and that never fails the start.
     Raises SettingsError when LLM_BASE_URL is not an address.
     """
     if not config.configured:

@@ -30,9 +30,13 @@ async def open_endpoint(config: LlmConfig, clock: Clock) -> Model:
     name, window = config.model, None
     if not name and not config.base_url:
         name = DEFAULT_MODEL
-    if not name or (config.context_window is None and models.row_for(name).window is None):
+    unknown = not name or (config.context_window is None and models.row_for(name).window is None)
+    if (
+        unknown or config.base_url
+    ):  # what is known is asked too: an address may be wrong, a server not running
         found = await served(client, name)
-        name, window = name or found.model or DEFAULT_MODEL, found.window
+        name = name or found.model or DEFAULT_MODEL
+        window = found.window
     tokenizer, _ = await asyncio.to_thread(tokenizers.load, name)
     info = models.info(name, configured_window=config.context_window, served_window=window)
     return OpenAIModel(

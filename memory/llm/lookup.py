@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from memory.llm.offline_prompt import Line, Where
+from memory.phrases import straight
 
 RELEVANT = 0.45
 """The share of a question's weight that a line must cover to be an answer."""
@@ -78,8 +79,8 @@ _ENDINGS = ("ings", "ing", "edly", "ies", "ed", "es", "s", "os", "as", "o", "a")
 
 
 def fold(text: str) -> str:
-    """NFKC, casefolded, without accents."""
-    apart = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", text).casefold())
+    """NFKC, casefolded, without accents, quotation marks straight."""
+    apart = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", straight(text)).casefold())
     return "".join(c for c in apart if not unicodedata.combining(c))
 
 

@@ -13,10 +13,12 @@ from collections.abc import AsyncGenerator
 
 from memory.llm import offline_words as words
 from memory.llm.lookup import RELEVANT, Hit, closest, fold, names, rank, terms
-from memory.llm.offline_prompt import Answered, Line, Reading, Where, read
-from memory.llm.offline_requests import MINE, asked_of, obey
-from memory.llm.port import Event, Finished, ModelInfo, Request, TextPiece, Tokenizer, ToolCall
-from memory.phrases import Language, guess_language
+from memory.llm.offline_facts import of_nobody
+from memory.llm.offline_prompt import Answered, Line, Reading, Said, Where, read
+from memory.llm.offline_requests import MINE, obey, requests_of
+from memory.llm.port import Event, Finished, ModelInfo, TextPiece, Tokenizer, ToolCall
+from memory.llm.port import Request as Prompt
+from memory.phrases import Language, Request, guess_language
 from memory.types import Usage
 
 INFO = ModelInfo("offline", 16_384, "o200k_base", exact=True, configured=False)
@@ -24,9 +26,9 @@ INFO = ModelInfo("offline", 16_384, "o200k_base", exact=True, configured=False)
 _SHOWN = 3
 _LISTED = 5
 _GREETING = re.compile(
-    r"[¡¿]*(?:hi+|hello+|hey+|yo|good (?:morning|evening|afternoon|night)|hola+|buen[oa]s(?: d[ií]as"
-    r"| tardes| noches)?"
-    r"|kumusta(?: ka)?|kamusta(?: ka)?|magandang \w+|uy|hoy)\b(?:[\s,]+(?:@\S+|there|keepsake|bot|po"
+    r"[¡¿]*(?:(?P<en>hi+|hello+|hey+|yo|good (?:morning|evening|afternoon|night))"
+    r"|(?P<es>hola+|buen[oa]s(?: d[ií]as| tardes| noches)?)"
+    r"|(?P<fil>kumusta(?: ka)?|kamusta(?: ka)?|magandang \w+|uy|hoy))\b(?:[\s,]+(?:@\S+|there|keepsake|bot|po"
     r"|everyone|all))*[\s!.,?]*",
     re.IGNORECASE,
 )
@@ -74,14 +76,14 @@ class OfflineModel:
     async def close(self) -> None:
         return None
 
-    async def stream(self, request: Request) -> AsyncGenerator[Event, None]:
+    async def stream(self, request: Prompt) -> AsyncGenerator[Event, None]:
         """Answer, in several pieces. Raises nothing."""
         text, calls = respond(read(request))
         for piece in re.findall(r"\S+\s*|\s+", text):
             yield TextPiece(piece)
         yield Finished(text, calls, self._usage(request, text, calls))
 
-    def _usage(self, request: Request, text: str, calls: tuple[ToolCall, ...]) -> Usage:
+    def _usage(self, request: Prompt, text: str, calls: tuple[ToolCall, ...]) -> Usage:
         count = self._tokenizer.count
         prompt = sum(count(m.text) + 4 for m in request.messages)
         return Usage(prompt, count(text) + sum(count(c.arguments) for c in calls))
@@ -91,7 +93,8 @@ def respond(reading: Reading) -> tuple[str, tuple[ToolCall, ...]]:
     """The text of the answer, or the tool calls to make first."""
     language = guess_language(reading.text)
     if reading.answered:
-        return "\n".join(_confirm(answer, reading) for answer in reading.answered), ()
+        led = requests_of(reading)
+        return "\n".join(_confirm(answer, led, language) for answer in reading.answered), ()
     calls: list[ToolCall] = []
     said: list[str] = []
     for message in reading.inputs:
@@ -100,7 +103,9 @@ def respond(reading: Reading) -> tuple[str, tuple[ToolCall, ...]]:
         return "", tuple(calls)
     if said:
         return "\n".join(dict.fromkeys(said)), ()
-    if _GREETING.fullmatch(reading.text.strip()):
+    greeted = _GREETING.fullmatch(reading.text.strip())
+    if greeted:
+        language = Language(greeted.lastgroup or language)
         name = words.neutral(reading.asker) or words.ANYBODY[language]
         return f"{words.GREETING[language].format(name=name)}\n{words.SUFFIX[language]}", ()
     thanked = _THANKS.fullmatch(reading.text.strip())
@@ -109,18 +114,20 @@ def respond(reading: Reading) -> tuple[str, tuple[ToolCall, ...]]:
     return _look_up(reading, language), ()
 
 
-def _confirm(answer: Answered, reading: Reading) -> str:
+def _confirm(answer: Answered, led: dict[str, tuple[Said, Request]], language: Language) -> str:
     try:
         arguments = json.loads(answer.call.arguments)
     except ValueError:
         arguments = {}
     given = arguments if isinstance(arguments, dict) else {}
     text, handle = str(given.get("content", "")), str(given.get("handle", ""))
-    for message in reading.inputs:
-        asked = asked_of(message.text)
-        if asked is not None:
-            return words.outcome(answer.call.name, answer.words, text, handle, asked.language)
-    return words.outcome(answer.call.name, answer.words, text, handle, guess_language(reading.text))
+    as_said = False
+    if answer.call.id in led:
+        message, asked = led[answer.call.id]
+        language = asked.language
+        own = given.get("about") == "user" and given.get("user", message.name) == message.name
+        as_said = own and of_nobody(asked.thing, language)
+    return words.outcome(answer.call.name, answer.words, text, handle, language, as_said=as_said)
 
 
 def _look_up(reading: Reading, language: Language) -> str:

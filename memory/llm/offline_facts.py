@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 from memory.llm.lookup import COPULA, fold, key, terms
 from memory.llm.offline_prompt import Line
-from memory.phrases import Language
+from memory.phrases import Language, straight
 
 _MINE = {
     Language.EN: re.compile(r"(?:i|i'm|im|i've|i'll|i'd|my|me)\b", re.IGNORECASE),
@@ -57,24 +57,25 @@ def about_another(thing: str, language: Language, names: Collection[str]) -> tup
         start = _SI_MEMBER.search(thing)
     if start is None or _MINE[language].match(thing):
         return None
-    named = _mentioned(thing[start.end() :], names)
+    named, length = _mentioned(thing[start.end() :], names)
     if not named:
         return None
-    rest = thing[start.end() + len(named) :]
+    rest = thing[start.end() + length :]
     rest = re.sub(r"^(?:'s|\s+ay)\s+", " ", rest, flags=re.IGNORECASE)
     if not rest[:1].isspace() and start.start() == 0:
         return None
     fact = f"{thing[: start.start()]} {rest}".strip()
-    return None if not fact or _WITH.match(rest.strip()) else (named.removeprefix("@"), fact)
+    return None if not fact or _WITH.match(rest.strip()) else (named, fact)
 
 
-def _mentioned(text: str, names: Collection[str]) -> str:
+def _mentioned(text: str, names: Collection[str]) -> tuple[str, int]:
+    """The member named at the start of a text, as the prompt spells them, and how long the mention is."""
     for name in sorted(names, key=len, reverse=True):
-        called = re.match(rf"@{re.escape(name)}(?!\w)", text, re.IGNORECASE)
+        called = re.match(rf"@{re.escape(straight(name))}(?!\w)", text, re.IGNORECASE)
         if called:
-            return called[0]
+            return name, called.end()
     called = re.match(r"<@!?\d{1,20}>|@[\w-]+", text)
-    return called[0] if called else ""
+    return (called[0].removeprefix("@"), called.end()) if called else ("", 0)
 
 
 _EN_VERBS = {"have": "Has", "do": "Does", "go": "Goes", "am": "", "was": "Was", "watch": "Watches"}
@@ -144,10 +145,28 @@ def _filipino(thing: str) -> str:
 _SHAPE = {Language.EN: _english, Language.ES: _spanish, Language.FIL: _filipino}
 
 
-def content(thing: str, language: Language, *, shared: bool) -> str:
+_SPEAKER = re.compile(
+    r"\b(?:i|i'm|im|i've|i'll|i'd|my|mine|me|myself|yo|mí|mi|mis|mío|mía|conmigo|soy|tengo|estoy|ako|ko|kong"
+    r"|akin|aking|akong)\b",
+    re.IGNORECASE,
+)
+_SPEAKS_BY_VERB = re.compile(
+    r"(?:(?:ya|no|solo|sólo|nunca|siempre|también)\s+)*\w+(?:o|oy|é|í)\b", re.IGNORECASE
+)
+"""Spanish leaves "I" to the verb: "vivo en …", "ya no fumo". A name like "Pedro" passes too: safe."""
+
+
+def of_nobody(thing: str, language: Language) -> bool:
+    """Whether a fact says nothing of whoever tells it: "the inn opens at ten"."""
+    if language is Language.ES and _SPEAKS_BY_VERB.match(thing):
+        return False
+    return not _SPEAKER.search(thing) and not is_shared(thing, language)
+
+
+def content(thing: str, language: Language, *, as_said: bool) -> str:
     """The entry's text: the member's own words, without "I am" where the heading says whom it is about."""
     thing = " ".join(thing.split())
-    text = thing if shared else _SHAPE[language](thing).strip()
+    text = thing if as_said else _SHAPE[language](thing).strip()
     text = text or thing
     return text[:1].upper() + text[1:]
 
@@ -192,9 +211,9 @@ def renewed(old: str, thing: str, value: str, language: Language) -> str:
     if copula and (asked & set(key(old)) or (not thing and not COPULA.search(value))):
         return old[: copula.end()] + value
     if not thing:
-        return content(value, language, shared=False)
-    there = re.search(rf"(?<!\w){re.escape(thing)}(?!\w)", old, re.IGNORECASE)
+        return content(value, language, as_said=False)
+    there = re.search(rf"(?<!\w){re.escape(straight(thing))}(?!\w)", straight(old), re.IGNORECASE)
     if there:
         return old[: there.start()] + value + old[there.end() :]
     thing = re.sub(r"^(?:mis?|ang|'?yung)\s+", "", thing, flags=re.IGNORECASE)
-    return content(f"{thing}: {value}", language, shared=False)
+    return content(f"{thing}: {value}", language, as_said=False)

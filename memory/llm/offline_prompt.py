@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from memory.llm.port import ChatMessage, Request, Role, ToolCall
-from memory.phrases import asks_to_change, asks_to_forget, asks_to_remember
+from memory.phrases import asks_to_change, asks_to_forget, asks_to_remember, straight
 
 
 class Where(StrEnum):
@@ -26,14 +26,13 @@ class Where(StrEnum):
 class Line:
     """One line that can be quoted. ``text`` stands in the prompt exactly so.
 
-    ``name`` and ``time`` say who wrote a window line and when; ``handle`` is a memory's. ``personal``: it is
-    about one member, ``owner`` is that member's name as its heading gives it.
+    ``name`` says who wrote a window line; ``handle`` is a memory's. ``personal``: it is about one member,
+    ``owner`` is that member's name as its heading gives it.
     """
 
     where: Where
     text: str
     name: str = ""
-    time: str = ""
     handle: str = ""
     personal: bool = False
     owner: str = ""
@@ -91,7 +90,7 @@ class Reading:
         return tuple(line for line in self.lines if line.where is not Where.MEMORY)
 
 
-_SPOKEN = re.compile(r"\[(\d{2}:\d{2})\] (.+?):(?: |$)")
+_SPOKEN = re.compile(r"\[\d{2}:\d{2}\] (.+?):(?: |$)")
 _ENTRY = re.compile(r"- (m\d+) (.+)")
 _NAMED = re.compile(r"You are (.{1,80}?)[,.]")
 _RECENT = " (recent)"
@@ -124,7 +123,7 @@ def read(request: Request) -> Reading:
     spoken = spoken or [m for m in request.messages if m.role is Role.USER][-1:]
     heads = (_SPOKEN.match(m.text) for m in request.messages if m.role is Role.USER)
     owners = (line.owner for line in lines if line.personal)
-    names = frozenset(filter(None, (*owners, *(head[2] for head in heads if head))))
+    names = frozenset(filter(None, (*owners, *(head[1] for head in heads if head))))
     inputs = tuple(_said(message, bot, names) for message in spoken)
     tools = frozenset(tool.name for tool in request.tools)
     return Reading(tuple(lines), inputs, _answered(request.messages), tools, names)
@@ -139,11 +138,12 @@ def _said(message: ChatMessage, bot: str, names: frozenset[str]) -> Said:
     """What a member said, without the name that it calls the bot by."""
     head = _SPOKEN.match(message.text)
     text = "\n".join(_unindented(message.text[head.end() if head else 0 :])).strip()
-    called = re.match(rf"@?{re.escape(bot)}(?:[,:!]\s*|\s+|$)", text, re.IGNORECASE) if bot else None
-    if not called and not any(text[1:].casefold().startswith(name.casefold()) for name in names):
+    said, own = straight(text), straight(bot)
+    called = re.match(rf"@?{re.escape(own)}(?:[,:!]\s*|\s+|$)", said, re.IGNORECASE) if bot else None
+    if not called and not any(said[1:].casefold().startswith(straight(n).casefold()) for n in names):
         called = re.match(r"@[^\s,:]+(?:[,:!]\s*|\s+|$)", text)
     text = text[called.end() if called else 0 :]
-    return Said(head[2] if head else "", _unaddressed(text, bot).strip())
+    return Said(head[1] if head else "", _unaddressed(text, bot).strip())
 
 
 def _unaddressed(text: str, bot: str) -> str:
@@ -194,7 +194,7 @@ def _spoken(message: ChatMessage) -> list[Line]:
     text = "\n".join(rest)
     if asks_to_forget(text) or asks_to_remember(text) or (text.startswith("@") and asks_to_change(text)):
         return []
-    return [Line(Where.WINDOW, line.strip(), name=head[2], time=head[1]) for line in rest if line.strip()]
+    return [Line(Where.WINDOW, line.strip(), name=head[1]) for line in rest if line.strip()]
 
 
 def _answered(messages: Sequence[ChatMessage]) -> tuple[Answered, ...]:

@@ -7,7 +7,7 @@ import re
 
 from memory.llm import offline_words as words
 from memory.llm.lookup import RELEVANT, closest, covers, rank, terms
-from memory.llm.offline_facts import about_another, content, is_shared, renewed, supersedes
+from memory.llm.offline_facts import about_another, content, is_shared, of_nobody, renewed, supersedes
 from memory.llm.offline_prompt import Line, Reading, Said
 from memory.llm.port import ToolCall
 from memory.phrases import Request, asks_to_change, asks_to_forget, asks_to_remember
@@ -27,6 +27,19 @@ _NO_TOPIC = frozenset(terms("memory memories recuerdo recuerdos alaala saved sto
 def asked_of(text: str) -> Request | None:
     """The request to forget, to remember or to change in a text, looked for in this order."""
     return asks_to_forget(text) or asks_to_remember(text) or asks_to_change(text)
+
+
+def requests_of(reading: Reading) -> dict[str, tuple[Said, Request]]:
+    """The request behind each call that a prompt leads to, by the call's id."""
+    calls: list[ToolCall] = []
+    found: dict[str, tuple[Said, Request]] = {}
+    for message in reading.inputs:
+        known = len(calls)
+        obey(message, reading, calls, [])
+        asked = asked_of(message.text)
+        if asked is not None:
+            found |= {call.id: (message, asked) for call in calls[known:]}
+    return found
 
 
 def obey(message: Said, reading: Reading, calls: list[ToolCall], said: list[str]) -> None:
@@ -53,10 +66,10 @@ def _remember(asked: Request, message: Said, reading: Reading, number: int) -> T
     another = None if asked.shared else about_another(asked.thing, asked.language, reading.names)
     if another is not None:
         name, fact = another
-        text = content(fact, asked.language, shared=True)
+        text = content(fact, asked.language, as_said=True)
         return _call(SAVE, number, content=text, about="user", user=name)
     shared = asked.shared or is_shared(asked.thing, asked.language)
-    text = content(asked.thing, asked.language, shared=shared)
+    text = content(asked.thing, asked.language, as_said=shared or of_nobody(asked.thing, asked.language))
     same_scope = [line for line in reading.memories_for(message.name) if line.personal is not shared]
     old = supersedes(text, message.text, same_scope) if UPDATE in reading.tools else None
     if old is not None:

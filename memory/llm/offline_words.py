@@ -58,19 +58,20 @@ _SOURCES = {
     Where.NOTES: {EN: "From my notes", ES: "De mis notas", FIL: "Mula sa mga tala ko"},
     Where.LORE: {EN: "From the lore", ES: "Del lore", FIL: "Mula sa lore"},
     Where.WINDOW: {
-        EN: "{name} said at {time}",
-        ES: "{name} dijo a las {time}",
-        FIL: "Sabi ni {name} noong {time}",
+        EN: "{name} said",
+        ES: "{name} dijo",
+        FIL: "Sabi ni {name}",
     },
 }
 
 
 def cited(line: Line, language: Language) -> str:
-    """A line with its source: ``From memory (m12): "…"``."""
+    """A line with its source: ``From memory (m12): "…"``.
+
+    Without the time of what was said: the prompt's is UTC, and each reader has a clock of their own.
+    """
     source = _SOURCES[line.where][language]
-    return (
-        f"{source.format(handle=line.handle, name=neutral(line.name), time=line.time)}: {quoted(line.text)}"
-    )
+    return f"{source.format(handle=line.handle, name=neutral(line.name))}: {quoted(line.text)}"
 
 
 SUFFIX = {
@@ -175,6 +176,16 @@ _DONE = {
         FIL: "Kinalimutan ko na iyan ({handle}).",
     },
 }
+SAVED_AS_SAID = {
+    EN: "I'll remember that as you said it: {text}. It is kept with your own memories; to keep one for a "
+    "whole server, say there “remember for the server that …”.",
+    ES: "Lo recordaré tal como lo dijiste: {text}. Queda con tus propios recuerdos; para guardar algo "
+    "para todo un servidor, di allí «recuerda para el servidor que …».",
+    FIL: "Tatandaan ko iyan gaya ng pagkakasabi mo: {text}. Kasama ito ng sarili mong mga alaala; para sa "
+    "buong server, sabihin doon ang “tandaan mo para sa server na …”.",
+}
+"""For a fact that says nothing of whoever told it, and yet is kept in their scope (SPEC §4.4)."""
+
 _OUTCOMES = {
     "duplicate": {
         EN: "I already remember that.",
@@ -248,9 +259,13 @@ _FAILED = {
 _WROTE = {"save_memory": "saved", "update_memory": "updated", "delete_memory": "deleted"}
 
 
-def outcome(tool: str, words: str, text: str, handle: str, language: Language) -> str:
-    """One sentence for a tool's answer, by its first word."""
+def outcome(
+    tool: str, words: str, text: str, handle: str, language: Language, *, as_said: bool = False
+) -> str:
+    """One sentence for a tool's answer, by its first word. ``as_said``: see :data:`SAVED_AS_SAID`."""
     word = re.split(r"[^a-z_]", words.strip().casefold(), maxsplit=1)[0]
+    if as_said and word == _WROTE["save_memory"] and tool == "save_memory":
+        return SAVED_AS_SAID[language].format(text=quoted(text))
     if word in _WROTE.values() and tool in _DONE:
         return _DONE[tool][language].format(text=quoted(text), handle=neutral(handle))
     if word == "too_long":

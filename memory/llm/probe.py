@@ -14,6 +14,17 @@ log = logging.getLogger(__name__)
 
 PROBE_S = 5.0
 
+UNREACHABLE = (
+    "The model's server does not answer at the address in LLM_BASE_URL. The bot starts all the same: memories"
+    " and commands work, nothing is lost, and whoever calls it is told that the model cannot be reached. See"
+    " that the server runs and that the address is right. Replies work as soon as it answers; if"
+    " LLM_CONTEXT_WINDOW is not set, start the bot again then, so that it learns how much the model takes."
+)
+KEY_REFUSED = (
+    "The model's server refused the key in LLM_API_KEY. The bot starts all the same: memories and commands"
+    " work, nothing is lost, and whoever calls it is told. Put the right key into .env, then start it again."
+)
+
 _FIELDS = ("max_model_len", "context_length", "context_window", "max_context_length", "loaded_context_length")
 """As vLLM, OpenRouter and Together, Groq, Mistral and LM Studio call it."""
 
@@ -27,12 +38,21 @@ class Served:
 
 
 async def served(client: openai.AsyncOpenAI, name: str, *, timeout_s: float = PROBE_S) -> Served:
-    """Ask once, for at most ``timeout_s`` seconds. Never raises: not knowing is an answer."""
+    """Ask once, for at most ``timeout_s`` seconds. Never raises: not knowing is an answer.
+
+    Whoever runs the bot is warned when nobody answers, or when the key is refused: replies would fail too.
+    """
     try:
         async with asyncio.timeout(timeout_s):
             page = await client.get("/models", cast_to=object)
+    except (openai.AuthenticationError, openai.PermissionDeniedError):
+        log.warning(KEY_REFUSED)
+        return Served(name)
+    except openai.APIStatusError as error:
+        log.info("the endpoint's /models is of no use", extra={"status": error.status_code})
+        return Served(name)
     except Exception as error:  # noqa: BLE001 - whatever it is, the bot starts without knowing
-        log.info("the endpoint's /models does not answer", extra={"error": type(error).__name__})
+        log.warning(UNREACHABLE, extra={"error": type(error).__name__})
         return Served(name)
     return pick(page, name)
 

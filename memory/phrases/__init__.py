@@ -38,6 +38,7 @@ __all__ = [
     "asks_to_remember",
     "guess_language",
     "plain",
+    "straight",
 ]
 
 READ_HEAD, READ_TAIL = 3_500, 500
@@ -167,15 +168,25 @@ _POINTER = re.compile(
 _MINE = re.compile(r"(?:i|i'm|im|i've|we|we're)\b", re.IGNORECASE)
 
 
+_STRAIGHT = str.maketrans("’‘‚‛ʼʻ´`＇“”„‟«»＂", "'" * 9 + '"' * 7)
+
+
+def straight(text: str) -> str:
+    """``text`` with every apostrophe and quotation mark as the straight one: keyboards differ, words don't.
+
+    Each takes the place of one, so positions in the text stay what they are.
+    """
+    return text.translate(_STRAIGHT)
+
+
 def plain(text: str) -> str:
-    """Compatibility forms folded, apostrophes straightened, blanks single; line ends stay.
+    """Compatibility forms folded, quotation marks straightened, blanks single; line ends stay.
 
     Of a text over ``READ_HEAD + READ_TAIL`` code points only its beginning and its end.
     """
-    text = _cut(text)
+    text = straight(_cut(text))
     if not text.isascii():  # word by word: a run of accents takes the square of its length
         text = _cut(_PIECE.sub(lambda piece: unicodedata.normalize("NFKC", piece.group()), text))
-    text = text.replace("’", "'").replace("‘", "'").replace("`", "'")
     return "\n".join(" ".join(line.split()) for line in text.splitlines())
 
 
@@ -219,7 +230,7 @@ def _tidy(thing: str) -> str:
     thing = thing.rstrip(" .!")
     thanks = _THANKS_RX.search(thing, max(0, len(thing) - 20))
     thing = (thing[: thanks.start()] if thanks else thing).rstrip(" .!?,;…")
-    if len(thing) > 1 and thing[0] in "\"“'«" and thing[-1] in "\"”'»":
+    if len(thing) > 1 and thing[0] == thing[-1] and thing[0] in "\"'" and thing[0] not in thing[1:-1]:
         thing = thing[1:-1].strip()
     return thing
 
@@ -318,7 +329,7 @@ def asks_to_forget(text: str) -> Request | None:
             rest = sentence[match.end() :].strip()
             if not rest or _POINTER.fullmatch(rest) or _ASKING.match(rest):
                 continue
-            named = _HANDLE.match(rest)
+            named = _HANDLE.match(_tidy(rest))
             return Request(_tidy(rest), tongue, named.group(1).casefold() if named else None)
     return None
 

@@ -85,7 +85,7 @@ _EN_BARE = (
     "(?="
     + _any(
         "(?:the|this|these|those|his|her|their|he|she|they|everyone|everybody|it's|it)\\b",
-        '["“]',
+        '"',
         r"[\w-]{1,40}+'s\b",
         r"[\w'-]{1,40}+ (?:is|are|has|likes|loves|hates)\b",
         rf"{_MEMBER}'s\b",
@@ -277,9 +277,11 @@ SMALL_WORDS = {
     " was have has am i'm for with on not can will would a an be this me about know hello hi thanks",
     Language.ES: "el la los las es soy eres que qué de en mi mis tu tus cuál cuando cuándo dónde cómo quién y"
     " un una no sí se me te lo yo tengo tiene está estoy son por para con del al nuestro nuestra hola a"
-    " gracias sabes cumpleaños",
+    " gracias sabes cumpleaños cuáles cuánto cuántos quiénes dime cuéntame explica explícame muestra busca"
+    " borra olvida recuerda buenos buenas días tardes noches ayuda",
     Language.FIL: "ang ng mga sa ako ko mo ka na ay si ni kay ano sino saan kailan paano ba po at may hindi"
     " siya namin natin kami tayo aking akin yung 'yung iyon ito yan lang din rin kasi naman para oo gusto"
-    " kumusta salamat anong kapag",
+    " kumusta salamat anong kapag alin ilan magkano magandang umaga hapon gabi sabihin ikwento hanapin"
+    " ipaliwanag burahin kalimutan tandaan",
 }
 """What a language is guessed by."""

@@ -35,7 +35,7 @@ _OF_MEMORY = (
     .order_by(_c.id.desc())
     .limit(bindparam("most"))
 )
-_BY_PROPOSAL = _all.where(_c.proposal_id == bindparam("key")).order_by(_c.id.desc()).limit(1)
+_OF_PROPOSAL = _all.where(_c.proposal_id == bindparam("key")).order_by(_c.id.desc())
 _BY_MESSAGE = _all.where(_c.message_id == bindparam("key")).order_by(_c.id.desc()).limit(1)
 _PENDING = (
     _all.where(_c.state == NoticeState.PENDING.value, _c.turn_id.is_not(None))
@@ -112,8 +112,9 @@ class Notices:
         """The posted confirmations of one entry's writes, newest first. Several may stand in one message."""
         return [_notice(row) for row in await self._link.rows(_OF_MEMORY, {"key": memory_id, "most": limit})]
 
-    async def by_proposal(self, proposal_id: int) -> Notice | None:
-        return await self._first(_BY_PROPOSAL, proposal_id)
+    async def of_proposal(self, proposal_id: int) -> list[Notice]:
+        """All notices of one suggestion, newest first: each turn that made it again has its own."""
+        return [_notice(row) for row in await self._link.rows(_OF_PROPOSAL, {"key": proposal_id})]
 
     async def by_message(self, message_id: int) -> Notice | None:
         return await self._first(_BY_MESSAGE, message_id)

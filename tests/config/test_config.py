@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.config import CONFIG_KEYS, Config, ConfigRefused, ConfigType, Level
+from memory.config import CONFIG_KEYS, Config, ConfigKey, ConfigRefused, ConfigType, Level
 from memory.config.rules import docs_table, key_of, plan_change, resolve, row_keys
 from memory.settings import Settings, sqlite_url
 from memory.store import Store
@@ -188,3 +188,24 @@ def test_the_docs_table_has_one_row_for_each_setting() -> None:
     for key, row in zip(CONFIG_KEYS, rows[2:], strict=True):
         assert f"`{key.name}`" in row
         assert row.count("|") == 6
+
+
+@pytest.mark.parametrize("key", CONFIG_KEYS, ids=lambda key: key.name)
+async def test_every_change_is_said_in_the_same_words(config: Config, key: ConfigKey) -> None:
+    value = {ConfigType.SWITCH: "on", ConfigType.CHOICE: "detailed", ConfigType.TEXT: "Speak in rhyme."}
+    given = value.get(key.type, str(key.low))
+    said = await config.set(ADMIN, CHANNEL, key.name, given)
+    where = "in this server" if key.levels[0] is Level.SERVER else "in this channel"
+    assert said == f"Saved. **{key.title}: {key.shown(given)}**, {where}, from the next message."
+    back = await config.set(ADMIN, CHANNEL, key.name, None)
+    assert back.startswith(f"Saved. **{key.title}** is no longer set {where}. What applies now: **")
+
+
+async def test_a_setting_taken_back_says_what_applies_instead_and_why(config: Config) -> None:
+    await config.set(ADMIN, CHANNEL, "detail", "essential", level=Level.SERVER)
+    await config.set(ADMIN, CHANNEL, "detail", "detailed", level=Level.CHANNEL)
+    back = await config.set(ADMIN, CHANNEL, "detail", None, level=Level.CHANNEL)
+    assert back.endswith("What applies now: **essential, set for this server**.")
+    await config.set(ADMIN, CHANNEL, "channel_prompt", "Speak in rhyme.")
+    none = await config.set(ADMIN, CHANNEL, "channel_prompt", "")
+    assert none.endswith("What applies now: **nothing**.")

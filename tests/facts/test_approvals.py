@@ -107,6 +107,22 @@ async def test_a_suggestion_expires_after_seven_days(
     assert not await facts.proposals(BEN, SQUARE)
 
 
+async def test_the_same_suggestion_in_another_turn_has_a_notice_there_and_the_decision_reaches_all(
+    desk: Desk, facts: Facts, store: Store, clock: FakeClock
+) -> None:
+    first = (await desk.save("Ben likes jazz", user="Ben")).outcome
+    desk.turn_id, desk.place = 78, Place(11, SQUARE.guild_id)
+    second = (await desk.save("ben likes JAZZ", user="Ben")).outcome
+    assert (await desk.save("Ben likes jazz", user="Ben")).outcome.notice is None
+    assert first.notice is not None and second.notice is not None
+    assert proposal_id(second) == proposal_id(first) and second.notice.channel_id == 11
+    clock.move(days=7, seconds=1)
+    late = await facts.decide(BEN, SQUARE, proposal_id(first), True)
+    assert "expired" in late.line() and late.redraws == (second.notice, first.notice)
+    assert (await facts.decide(BEN, SQUARE, proposal_id(first), False)).redraws == late.redraws
+    assert not await everything(store)
+
+
 async def test_a_refused_approval_says_why_and_the_suggestion_waits_on(small: Facts, store: Store) -> None:
     number = await about_ben(Desk(small, MemoryTools(small)))
     held = [await saved(small, f"fact {each}", BENS) for each in range(3)]

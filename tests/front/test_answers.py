@@ -86,12 +86,12 @@ async def test_undo_answers_with_its_own_sentence_and_shows_what_it_took_back(wo
     memory = await cello(world)
     shown = await world.ana.slash(world.general, "memory undo")
     assert message_of(shown).ephemeral
-    assert words(shown) == f"Undone: m{memory.id} was deleted again.\n> I play the cello"
+    assert words(shown) == f"Undone: m{memory.id} is not saved any more.\n> I play the cello"
     assert "Undo" in labels(shown)
     await world.ana.click(message_of(shown), label="Undo")
     assert (await entry_of(world, world.ana)).text == "I play the cello"
-    assert "Undone: deleted again · undone by Ana" in words(shown)
-    assert "was deleted again." not in words(shown)
+    assert "Undone: this is not saved any more · undone by Ana" in words(shown)
+    assert "is not saved any more." not in words(shown)
 
 
 async def test_undoing_a_deletion_or_an_edit_says_what_the_entry_says_again(world: World) -> None:
@@ -125,11 +125,11 @@ async def test_undoing_a_pin_says_which_entry_it_was(world: World) -> None:
 async def test_an_undo_of_the_servers_memory_is_told_to_everybody_as_an_undo(world: World) -> None:
     await world.mara.slash(world.general, "memory add", text="The inn is haunted", scope="server_persona")
     shown = await world.mara.slash(world.general, "memory undo")
-    assert "was deleted again." in words(shown.response)
+    assert "is not saved any more." in words(shown.response)
     assert "The inn is haunted" in words(shown.response)
     first, second = world.said_by_bot(world.general)
     assert first.embeds[0].title == "Saved · undone"
-    assert second.embeds[0].title == "Undone: deleted again"
+    assert second.embeds[0].title == "Undone: this is not saved any more"
     assert "haunted" not in words(second)
 
 
@@ -221,7 +221,7 @@ async def test_a_press_that_was_done_and_cannot_be_shown_says_that_it_was_done(
     monkeypatch.setattr(type(world.engine), "notice_posted", broken)
     result = await world.ana.click(shown, label="Undo")
     (said,) = result.followups
-    assert said.content == f"Undone: m{memory.id} was deleted again."
+    assert said.content == f"Undone: m{memory.id} is not saved any more."
 
 
 async def test_a_pinned_entry_that_could_not_be_deleted_leaves_no_question_open(

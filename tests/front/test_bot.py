@@ -1,17 +1,20 @@
 from __future__ import annotations
 
 import logging
+import ssl
 from collections.abc import Mapping
 from pathlib import Path
 
 import discord
 import pytest
+from aiohttp import ClientConnectorDNSError, ClientConnectorError
+from aiohttp.client_reqrep import ConnectionKey
 from discord.ext import commands
 from simcord.env import Env
 
 import bot as entry
 from memory import wiring
-from memory.errors import ModelUnavailable, StoreBusy
+from memory.errors import ModelUnavailable, SettingsError, StoreBusy
 from memory.settings import Settings, sqlite_url
 
 from .world import ScriptedModel, World, make_world
@@ -58,6 +61,11 @@ async def test_without_the_content_intent_mentions_and_direct_messages_work(tmp_
         await world.ana.send_dm("and here?")
         assert len(world.said_by_bot(world.general)) == 1
         assert len(world.ana.user.dm_channel.history()) == 2
+
+
+def closed(code: int) -> discord.ConnectionClosed:
+    """The gateway hung up with that code."""
+    return discord.ConnectionClosed(Frame(code), shard_id=0)
 
 
 class Gateway:
@@ -117,41 +125,103 @@ async def test_every_bad_variable_is_named_at_once(
     assert all(name in said for name in ("PLAY_PORT", "DETAIL_LEVEL", "SHARD_COUNT"))
 
 
-async def test_a_refused_token_is_a_plain_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    async def refuse(_settings: Settings) -> None:
-        raise discord.LoginFailure("Improper token has been passed.")
+class Answer:
+    """What Discord's web server answered, as far as an exception reads it."""
+
+    reason = "because"
+
+    def __init__(self, status: int) -> None:
+        self.status = status
+
+
+class Frame:
+    """The gateway's last word."""
+
+    def __init__(self, code: int) -> None:
+        self.close_code = code
+
+
+KEY = ConnectionKey("discord.com", 443, True, True, None, None, None)
+NAME = ClientConnectorDNSError(KEY, OSError(-2, "Name or service not known"))
+REFUSED = ClientConnectorError(KEY, ConnectionRefusedError(111, "Connect call failed"))
+
+
+async def ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, error: Exception) -> int:
+    """The exit code when that error reaches the entry."""
+
+    async def fails(_settings: Settings) -> None:
+        raise error
 
     environment(monkeypatch, tmp_path, DISCORD_TOKEN="secret-token")
-    monkeypatch.setattr(entry, "run_discord", refuse)
+    monkeypatch.setattr(entry, "run_discord", fails)
     monkeypatch.setattr(entry, "start_logging", lambda _level: None)
-    assert await entry.main() == 2
+    return await entry.main()
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "told"),
+    [
+        (
+            discord.LoginFailure("Improper token has been passed."),
+            2,
+            ("refused the token", "discord.com/dev"),
+        ),
+        (closed(4004), 2, ("refused the token", "discord.com/dev")),
+        (closed(4014), 2, ("intent", "Message Content Intent", "discord.com/dev")),
+        (discord.PrivilegedIntentsRequired(None), 2, ("intent", "Message Content Intent")),
+        (closed(4011), 2, ("SHARD_COUNT",)),
+        (closed(4000), 1, ("ended the connection", "start again")),
+        (NAME, 1, ("can't be reached", "no network", "start again")),
+        (REFUSED, 1, ("can't be reached", "refused or cut off", "start again")),
+        (OSError(101, "Network is unreachable"), 1, ("can't be reached", "start again")),
+        (TimeoutError(), 1, ("can't be reached", "no answer in time")),
+        (ssl.SSLError(1, "certificate verify failed"), 1, ("can't be reached", "clock")),
+        (discord.HTTPException(Answer(429), "limited"), 1, ("fewer requests", "start again")),
+        (discord.DiscordServerError(Answer(503), "upstream connect"), 1, ("code 503", "start again")),
+        (discord.GatewayNotFound(), 1, ("does not answer as it should", "start again")),
+        (OSError(28, "No space left on device"), 1, ("disk is full",)),
+        (PermissionError(13, "Permission denied", "/data/x"), 1, ("/data/x", "the right to use it")),
+        (OSError(98, "Address already in use"), 1, ("port is in use",)),
+        (RuntimeError("internals"), 1, ("fault of its own", "report those lines")),
+    ],
+)
+async def test_why_it_cannot_start_is_said_in_plain_words(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    error: Exception,
+    code: int,
+    told: tuple[str, ...],
+) -> None:
+    assert await ended(monkeypatch, tmp_path, error) == code
     said = capsys.readouterr().err
-    assert "refused the token" in said
+    assert [words for words in told if words not in said] == []
+    assert "Nothing that was saved is lost" in said
+    assert (str(error) or "Timeout") not in said and "[Errno" not in said and "ssl:" not in said
     assert "secret-token" not in said
 
 
-async def test_an_unreachable_discord_is_a_plain_sentence(
+async def test_an_address_of_the_model_that_is_none_is_not_blamed_on_the_database(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    async def unreachable(_settings: Settings) -> None:
-        raise OSError("Name or service not known")
-
-    environment(monkeypatch, tmp_path, DISCORD_TOKEN="x")
-    monkeypatch.setattr(entry, "run_discord", unreachable)
-    monkeypatch.setattr(entry, "start_logging", lambda _level: None)
-    assert await entry.main() == 1
-    assert "Discord can't be reached" in capsys.readouterr().err
+    assert await ended(monkeypatch, tmp_path, SettingsError(["LLM_BASE_URL is not an address."])) == 2
+    said = capsys.readouterr().err
+    assert "LLM_BASE_URL is not an address" in said and "Database" not in said
 
 
+@pytest.mark.parametrize("url", ["sqlite+aiosqlite:///{folder}", "postgresql://me:sesame@127.0.0.1:9/k"])
 async def test_a_database_that_is_not_there_is_a_plain_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], url: str
 ) -> None:
-    environment(monkeypatch, tmp_path, DISCORD_TOKEN="x", DATABASE_URL=f"sqlite+aiosqlite:///{tmp_path}")
+    if url.startswith("postgresql"):
+        pytest.importorskip("asyncpg")
+    environment(monkeypatch, tmp_path, DISCORD_TOKEN="x", DATABASE_URL=url.format(folder=tmp_path))
     monkeypatch.setattr(entry, "start_logging", lambda _level: None)
     assert await entry.main() == 1
-    assert "Keepsake can't start" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "Keepsake can't start: The database does not answer" in said
+    assert "Nothing was written" in said and "check DATABASE_URL" in said and "start again" in said
+    assert "sesame" not in said and "Error" not in said
 
 
 async def test_nothing_is_said_about_voice_which_we_never_use(

@@ -10,7 +10,7 @@ from .world import World
 async def test_an_admin_sees_every_setting_with_a_button(world: World) -> None:
     shown = await world.mara.slash(world.general, "config show")
     assert message_of(shown).ephemeral
-    for title in ("Members may write", "How much stays", "Server prompt", "Channel prompt", "Answer every"):
+    for title in ("Members may write", "Detail level", "Server prompt", "Channel prompt", "Answer every"):
         assert title in words(shown)
     assert labels(shown).count("Turn on") == 2
 
@@ -20,7 +20,7 @@ async def test_a_switch_is_one_press(world: World) -> None:
     (access, _auto) = [b for b in _ids(shown) if b[0] == "Turn on"]
     await world.mara.click(message_of(shown), custom_id=access[1])
     assert (await world.engine.config.get(world.place(world.general))).member_access
-    assert "is now **on**" in words(shown)
+    assert "**Members may write server memories: on**, in this server" in words(shown)
 
 
 def _ids(shown: object) -> list[tuple[str, str]]:
@@ -65,7 +65,7 @@ async def test_values_are_offered_for_the_chosen_setting(world: World) -> None:
 async def test_a_long_text_opens_a_box(world: World) -> None:
     box = await world.mara.slash(world.general, "config channel", key="channel_prompt")
     said = await world.mara.submit_modal(box, {"text": "You are the keeper."})
-    assert "saved" in words(said)
+    assert "Channel prompt: 19 characters" in words(said)
     assert (await world.engine.config.get(world.place(world.general))).channel_prompt == "You are the keeper."
     again = await world.mara.slash(world.general, "config channel", key="channel_prompt")
     assert modal_text(again) == "You are the keeper."

@@ -26,6 +26,13 @@ async def test_help_tells_who_may_do_what(world: World) -> None:
     assert "Use everywhere" in words(shown)
 
 
+async def test_help_does_not_promise_more_privacy_than_there_is(world: World) -> None:
+    shown = words(await world.ana.slash(world.general, "help"))
+    assert "you alone see" not in shown
+    assert "whoever reads a channel reads the confirmation" in shown
+    assert "I may use what I know about you" in shown
+
+
 async def test_help_works_in_a_direct_message(world: World) -> None:
     shown = await world.ana.user.slash("help")
     assert "How I remember" in words(shown)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from memory.errors import StoreBusy
@@ -44,8 +46,13 @@ async def test_a_member_without_access_is_told_so_alone_and_keeps_their_words(wo
     assert message_of(shown).ephemeral
     assert "Manage Server" in words(shown)
     assert world.said_by_bot(world.general) == []
-    box = await world.ana.click(message_of(shown), label="Try again with my words")
-    assert modal_text(box) == "The inn is haunted"
+    assert labels(shown) == ["Save it about me"]
+    await world.ana.click(message_of(shown), label="Save it about me")
+    assert message_of(shown).ephemeral
+    assert "Undo" in labels(shown)
+    assert await _kept(world, Scope.user(world.ana.id, DEFAULT_LINEAGE)) == ["The inn is haunted"]
+    assert await _kept(world, Scope.server(world.guild.id, DEFAULT_LINEAGE)) == []
+    assert world.said_by_bot(world.general) == []
 
 
 async def test_member_access_lets_members_write_server_memories(world: World) -> None:
@@ -108,15 +115,26 @@ async def test_hostile_text_is_kept_and_shown_as_nothing_but_words(world: World,
 async def test_in_a_direct_message_a_server_scope_is_explained_and_the_words_are_kept(world: World) -> None:
     shown = await world.ana.user.slash("memory add", text="Secret plan", scope="server_persona")
     assert "no server" in words(shown)
-    box = await world.ana.user.click(message_of(shown), label="Try again with my words")
-    assert modal_text(box) == "Secret plan"
+    assert not message_of(shown).flags.ephemeral
+    await world.ana.user.click(message_of(shown), label="Save it about me")
+    assert "Use everywhere" in labels(shown)
+    assert await _kept(world, Scope.user(world.ana.id, DEFAULT_LINEAGE)) == ["Secret plan"]
 
 
-async def test_only_personal_scopes_are_offered_in_a_direct_message(world: World) -> None:
-    there = await world.ana.user.autocomplete("memory add", "scope", "")
-    assert [c["value"] for c in there] == ["user_persona", "user_global"]
-    here = await world.ana.autocomplete(world.general, "memory add", "scope", "server")
-    assert [c["value"] for c in here] == ["server_persona", "server_global"]
+async def test_only_scopes_that_they_may_write_now_are_offered(world: World) -> None:
+    own, shared = ["user_persona", "user_global"], ["server_persona", "server_global"]
+
+    async def offered(who: Any) -> list[str]:
+        return [c["value"] for c in await who.autocomplete(world.general, "memory add", "scope", "")]
+
+    assert [c["value"] for c in await world.mara.user.autocomplete("memory add", "scope", "")] == own
+    assert await offered(world.mara) == own + shared
+    assert await offered(world.ana) == own
+    manager, place = world.person(world.mara), world.place(world.general)
+    await world.engine.config.set(manager, place, "member_access", "on")
+    assert await offered(world.ana) == own + shared
+    await world.engine.config.set(manager, place, "member_access", "off")
+    assert await offered(world.ana) == own
 
 
 async def test_an_unknown_scope_is_answered_plainly(world: World) -> None:

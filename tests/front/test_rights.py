@@ -11,7 +11,7 @@ import pytest
 from memory.llm.port import ToolCall
 from memory.types import DEFAULT_LINEAGE, Scope
 
-from .reading import ids, labels, message_of, modal_text, words
+from .reading import double_click, ids, labels, message_of, modal_text, words
 from .world import World
 
 ONLY_THEM = "Only the member whom this memory is about can"
@@ -183,3 +183,58 @@ async def test_ones_own_memory_that_is_gone_is_said_to_be_gone(world: World, lab
     said = whispered(await world.ana.click(shown, label=label))
     assert "it was deleted, or is kept for our DMs" in said
     assert "nothing was changed" in said
+
+
+async def scopes(world: World) -> dict[str, list[str]]:
+    """What is kept of Ana's and the server's, by scope."""
+    ana, inn = world.ana.id, world.guild.id
+    named = {
+        "me": Scope.user(ana, DEFAULT_LINEAGE),
+        "me everywhere": Scope.user(ana),
+        "server": Scope.server(inn, DEFAULT_LINEAGE),
+    }
+    async with world.engine._rooms.store.read() as tx:
+        kept = {name: await tx.memories.of_scopes([scope], dm=True) for name, scope in named.items()}
+    return {name: [memory.text for memory in held] for name, held in kept.items() if held}
+
+
+async def test_refused_words_are_kept_about_their_writer_for_the_same_personas_and_once(world: World) -> None:
+    options = {"text": "Tea at five", "scope": "server_global", "pinned": True}
+    shown = await world.ana.slash(world.general, "memory add", **options)
+    assert NEEDS in words(shown)
+    first, second = await double_click(world.ana, shown, "Save it about me")
+    assert first.acknowledged
+    assert second.acknowledged
+    assert await scopes(world) == {"me everywhere": ["Tea at five"]}
+    assert "about you · all personas · pinned" in words(shown)
+    await world.env.advance_time(601)
+    assert "Undo" in labels(shown)
+
+
+async def test_refused_words_that_are_too_long_about_oneself_too_are_still_kept(world: World) -> None:
+    long = "tea " * 200
+    shown = await world.ana.slash(world.general, "memory add", text=long, scope="server_persona")
+    await world.ana.click(message_of(shown), label="Save it about me")
+    assert "the limit is 500" in words(shown)
+    box = await world.ana.click(message_of(shown), label="Try again with my words")
+    assert modal_text(box).strip() == long.strip()
+    await world.ana.submit_modal(box, {"text": "Tea at five"})
+    assert await scopes(world) == {"me": ["Tea at five"]}
+
+
+async def test_an_edit_whose_right_was_lost_while_the_box_was_open_keeps_the_words(world: World) -> None:
+    number, _ = await server_entry(world)
+    manager, place = world.person(world.mara), world.place(world.general)
+    await world.engine.config.set(manager, place, "member_access", "on")
+    box = await world.ana.slash(world.general, "memory edit", entry=str(number))
+    await world.engine.config.set(manager, place, "member_access", "off")
+    refused = await world.ana.submit_modal(box, {"text": "I close the inn"})
+    assert labels(refused) == ["Save it about me"]
+    await world.ana.click(message_of(refused), label="Save it about me")
+    assert await scopes(world) == {"me": ["I close the inn"], "server": ["The inn closes at ten"]}
+
+
+async def test_an_unknown_scope_keeps_the_words_too(world: World) -> None:
+    shown = await world.ana.slash(world.general, "memory add", text="Tea at five", scope="the moon")
+    await world.ana.click(message_of(shown), label="Save it about me")
+    assert await scopes(world) == {"me": ["Tea at five"]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import AsyncIterator, Callable
 
 import pytest
@@ -69,7 +70,9 @@ class Endpoint:
         return response
 
     async def list(self, request: web.Request) -> web.Response:
-        return web.json_response(self.models) if self.models is not None else web.Response(status=500)
+        if isinstance(self.models, int):
+            return web.Response(status=self.models)
+        return web.json_response(self.models)
 
 
 @pytest_asyncio.fixture
@@ -372,7 +375,39 @@ async def test_the_endpoints_list_gives_window_and_name(endpoint: Endpoint, cloc
 
 
 async def test_a_list_that_fails_never_fails_the_start(endpoint: Endpoint, clock: FakeClock) -> None:
-    endpoint.models = None
+    endpoint.models = 500
     built = await build(LlmConfig(base_url=endpoint.url, model="mine"), clock)
     assert built.info.context_window == 8_192 and built.info.notes
     await built.close()
+
+
+@pytest.mark.parametrize("name", ["mine", "gpt-4o"])
+async def test_an_endpoint_that_is_not_there_is_a_plain_warning_and_the_bot_starts(
+    clock: FakeClock, caplog: pytest.LogCaptureFixture, name: str
+) -> None:
+    built = await build(LlmConfig(base_url="http://me:sesame@127.0.0.1:9/v1", model=name), clock)
+    await built.close()
+    (warned,) = [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING]
+    assert "does not answer" in warned and "LLM_BASE_URL" in warned and "starts all the same" in warned
+    assert "sesame" not in caplog.text and "127.0.0.1" not in warned
+
+
+@pytest.mark.parametrize("status", [401, 403])
+async def test_a_refused_key_is_a_plain_warning_at_the_start(
+    endpoint: Endpoint, clock: FakeClock, caplog: pytest.LogCaptureFixture, status: int
+) -> None:
+    endpoint.models = status
+    built = await build(LlmConfig(base_url=endpoint.url, api_key="sk-x", model="gpt-4o"), clock)
+    await built.close()
+    (warned,) = [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING]
+    assert "refused the key" in warned and "LLM_API_KEY" in warned
+
+
+@pytest.mark.parametrize("status", [404, 500])
+async def test_an_endpoint_without_a_list_of_models_is_no_reason_for_a_warning(
+    endpoint: Endpoint, clock: FakeClock, caplog: pytest.LogCaptureFixture, status: int
+) -> None:
+    endpoint.models = status
+    built = await build(LlmConfig(base_url=endpoint.url, model="gpt-4o"), clock)
+    await built.close()
+    assert [r for r in caplog.records if r.levelno >= logging.WARNING] == []

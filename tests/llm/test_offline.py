@@ -32,8 +32,8 @@ def offline() -> OfflineModel:
         ("what's my favorite color?", 'From memory (m5): "Favourite colour is green"'),
         ("when's movie night", 'From memory (m1): "Movie night is on Friday at 20:00"'),
         ("what does m2 say?", 'From memory (m2): "No spoilers in general"'),
-        ("what is the dragon called?", 'Alice said at 14:05: "The dragon\'s name is Smolder"'),
-        ("where does the dragon sleep?", 'Alice said at 14:05: "and it sleeps in the cave"'),
+        ("what is the dragon called?", 'Alice said: "The dragon\'s name is Smolder"'),
+        ("where does the dragon sleep?", 'Alice said: "and it sleeps in the cave"'),
         ("¿a qué soy alérgica?", 'De la memoria (m3): "Allergic to peanuts"'),
         ("¿cómo se llama mi gato?", 'De la memoria (m7): "Tiene un gato llamado Miso"'),
         ("cuándo es mi cumpleaños", 'De la memoria (m4): "Birthday is May 3"'),
@@ -47,6 +47,16 @@ async def test_a_question_is_answered_by_what_is_there(
     text = (await answer(offline, question)).text
     assert found in text
     assert text.splitlines()[-1].startswith("-# ")
+
+
+async def test_what_was_said_is_quoted_without_a_time_of_another_zone(offline: OfflineModel) -> None:
+    for question in (
+        "what is the dragon called?",
+        "¿cómo se llama el dragon?",
+        "ano ang pangalan ng dragon?",
+    ):
+        text = (await answer(offline, question)).text
+        assert "Smolder" in text and "14:0" not in text
 
 
 async def test_an_answer_comes_in_several_pieces_with_its_cost(offline: OfflineModel) -> None:
@@ -136,6 +146,9 @@ async def test_finding_nothing_is_said_plainly_and_worded_for_members(
         ("hi!", "Hi Alice"),
         ("@Moth Lady hello", "Hi Alice"),
         ("¡Hola!", "¡Hola, Alice"),
+        ("buenos días", "¡Hola, Alice"),
+        ("Buenas noches, Keepsake", "¡Hola, Alice"),
+        ("magandang umaga", "Hi Alice! Itanong"),
         ("kumusta po", "Hi Alice"),
     ],
 )

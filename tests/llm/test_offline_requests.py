@@ -11,7 +11,7 @@ from memory.llm.offline import OfflineModel
 from memory.llm.port import ChatMessage, Request, Role
 
 from .kit import collect
-from .offline_kit import HEADING, PROMPT, TOOLS, answer, called, said
+from .offline_kit import HEADING, PROMPT, TOOLS, after, answer, called, said
 
 
 @pytest.fixture(scope="module")
@@ -113,6 +113,108 @@ async def test_the_answer_is_in_the_language_of_the_request(
     )
     _, whole = await collect(offline.stream(Request(messages, TOOLS)))
     assert whole.text.startswith(begins)
+
+
+@pytest.mark.parametrize(
+    ("text", "content", "begins"),
+    [
+        ("remember that the inn opens at ten", "The inn opens at ten", "I'll remember that as you said it"),
+        ("remember that dinner is at eight", "Dinner is at eight", "I'll remember that as you said it"),
+        (
+            "recuerda que la posada abre a las diez",
+            "La posada abre a las diez",
+            "Lo recordaré tal como lo dijiste",
+        ),
+        (
+            "tandaan mo na ang dragon ay si Smolder",
+            "Ang dragon ay si Smolder",
+            "Tatandaan ko iyan gaya ng pagkakasabi mo",
+        ),
+    ],
+)
+async def test_a_fact_about_nobody_is_kept_word_for_word_and_not_called_the_speakers(
+    offline: OfflineModel, text: str, content: str, begins: str
+) -> None:
+    assert await told(offline, text) == ("", [("save_memory", {"content": content, "about": "user"})])
+    shown = await after(offline, text, "saved m12")
+    assert shown.startswith(begins) and f'"{content}"' in shown
+    assert "m12" not in shown and "\n" not in shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "remember that I play bass",
+        "remember that people call me Captain",
+        "recuerda que vivo en Madrid",
+        "recuerda que ya no fumo",
+        "tandaan mo na nurse ako",
+        "remember that our guild meets on Monday",
+        "remember for the server that the inn opens at nine",
+        "remember that @Bob likes tea",
+    ],
+)
+async def test_what_is_about_somebody_or_the_server_is_confirmed_as_before(
+    offline: OfflineModel, text: str
+) -> None:
+    shown = await after(offline, text, "saved m12")
+    assert not any(words in shown for words in ("as you said", "tal como", "gaya ng"))
+
+
+async def test_each_of_two_requests_is_confirmed_in_its_own_language(offline: OfflineModel) -> None:
+    inputs = (said("recuerda que soy celíaca", "Alice", 9), said("remember that the inn is open", "Bob", 10))
+    _, asked = await collect(offline.stream(Request((*PROMPT, *inputs), TOOLS)))
+    results = (ChatMessage(Role.TOOL, "saved m1", tool_call_id=call.id) for call in asked.tool_calls)
+    messages = (*PROMPT, *inputs, ChatMessage(Role.ASSISTANT, "", tool_calls=asked.tool_calls), *results)
+    _, whole = await collect(offline.stream(Request(messages, TOOLS)))
+    first, second = whole.text.splitlines()
+    assert first.startswith("Lo recordaré: ") and second.startswith("I'll remember that as you said it")
+
+
+@pytest.mark.parametrize("mark", ["'", "’", "‘", "ʼ", "´", "`", "＇"])
+async def test_every_apostrophe_is_the_same(offline: OfflineModel, mark: str) -> None:
+    saved = await called(offline, f"don{mark}t forget that I{mark}m allergic to cats")
+    assert saved == [("save_memory", {"content": "Allergic to cats", "about": "user"})]
+    assert await called(offline, f"forget that I{mark}m allergic to peanuts") == [
+        ("delete_memory", {"handle": "m3"})
+    ]
+    entries = f"- m1 My sister{mark}s dog barks\n- m2 Friend of O{mark}Hara\n"
+    _, calls = await told(offline, "change sister's dog to my cat", entries)
+    assert calls == [("update_memory", {"handle": "m1", "content": "My my cat barks"})]
+    shown, _ = await told(offline, f"what{mark}s about O’Hara?", entries)
+    assert "(m2)" in shown
+    window = (f"Ana O{mark}Hara: morning",)
+    _, calls = await told(offline, "remember @Ana O’Hara likes tea", window=window)
+    assert calls == [("save_memory", {"content": "Likes tea", "about": "user", "user": f"Ana O{mark}Hara"})]
+
+
+@pytest.mark.parametrize(("opens", "closes"), ['""', "“”", "„“", "«»", "＂＂", "””"])
+async def test_every_quotation_mark_is_the_same(offline: OfflineModel, opens: str, closes: str) -> None:
+    for text in (
+        f"remember {opens}the inn opens at ten{closes}",
+        f"remember that {opens}the inn opens at ten{closes}",
+        f"remember: {opens}the inn opens at ten{closes}",
+    ):
+        assert await called(offline, text) == [
+            ("save_memory", {"content": "The inn opens at ten", "about": "user"})
+        ]
+    assert await called(offline, f"forget {opens}birthday{closes}") == [("delete_memory", {"handle": "m4"})]
+    assert await called(offline, f"forget {opens}m4{closes}") == [("delete_memory", {"handle": "m4"})]
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("muestra dragones", "configurado"),
+        ("cuéntame algo", "configurado"),
+        ("hanapin dragons", "naka-configure"),
+        ("magkano?", "naka-configure"),
+    ],
+)
+async def test_a_short_question_is_answered_in_its_language(
+    offline: OfflineModel, text: str, language: str
+) -> None:
+    assert language in (await told(offline, text))[0]
 
 
 @pytest.mark.parametrize(

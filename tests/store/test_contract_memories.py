@@ -229,7 +229,10 @@ async def test_a_notice_is_pending_until_posted_and_is_recognised_by_its_message
         assert await tx.notices.get(first.id) == posted
         assert await tx.notices.by_message(88) == posted
         assert await tx.notices.by_journal(5) == posted
-        assert await tx.notices.by_proposal(6) == replace(second, state=NoticeState.FAILED, attempts=2)
+        given_up = replace(second, state=NoticeState.FAILED, attempts=2)
+        elsewhere = await tx.notices.add(701, 71, 10, None, 6, NOW)
+        assert await tx.notices.of_proposal(6) == [elsewhere, given_up]
+        assert await tx.notices.of_proposal(5) == []
         assert await tx.notices.by_message(89) is None
         assert await tx.notices.is_notice([87, 88, 89]) == {88}
         assert await tx.notices.is_notice([]) == set()
