@@ -10,16 +10,8 @@ from simcord.backend import serializers
 from simcord.backend.errors import BackendError, SetupError
 from simcord.enums import AppCommandType, InteractionType
 
-from play.simulation import Seat
+from play.seats import Seat
 from play.world import World
-
-
-def message_menus(world: World, person: str, channel_id: int) -> list[str]:
-    """Names of the menus that this person sees on a message here."""
-    commands = world.env.backend.visible_commands(
-        user_id=world.people[person].id, channel_id=channel_id, type=AppCommandType.MESSAGE
-    )
-    return [str(command["name"]) for command in commands]
 
 
 async def use_menu(world: World, person: str, seat: Seat, page_id: str, message_id: int, name: str) -> str:

@@ -19,6 +19,7 @@ _LISTED = 30
 
 _parse = _markdown.markdown_tokens
 _list_messages = _snapshot._message_navigation
+_same_speaker = _snapshot._is_compact_message
 _known: OrderedDict[tuple[str, str, str], str] = OrderedDict()
 
 
@@ -52,6 +53,15 @@ def _newest(preview: Any, page: Any, visible: list[Any]) -> Any:
     return _list_messages(preview, page, visible[-_LISTED:])
 
 
+def _goes_on(previous: Any, message: Any, timezone: str, env: Any) -> bool:
+    """Whether a message needs no head of its own; simcord would put two personas of one webhook together."""
+    named = (
+        None if previous is None else (previous.author_name, previous.author_avatar),
+        (message.author_name, message.author_avatar),
+    )
+    return named[0] == named[1] and bool(_same_speaker(previous, message, timezone, env))
+
+
 def make_it_fit() -> None:
     """Put these in simcord's place. Where a name isn't there any more, simcord stays as it is."""
     for module in (_component_projection, _messages, _queries, _snapshot):
@@ -59,6 +69,8 @@ def make_it_fit() -> None:
             module.markdown_tokens = _tokens
     if getattr(_snapshot, "_message_navigation", None) is _list_messages:
         _snapshot._message_navigation = _newest
+    if getattr(_snapshot, "_is_compact_message", None) is _same_speaker:
+        _snapshot._is_compact_message = _goes_on
     # simcord leaves these out in embeds; Discord shows all three in a description and in a field's value.
     for name in ("embed_description", "embed_field_value"):
         policy = getattr(_markdown, "_FIELD_POLICIES", {}).get(name, {})

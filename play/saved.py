@@ -2,7 +2,7 @@
 
 Written whole beside the old one and moved over it, so that a kill at any moment leaves a whole file.
 Ephemeral messages and unfinished "thinking…" ones aren't kept: Discord forgets them too. Uploaded files
-lie beside it, named by their content.
+and webhooks' pictures lie beside it, named by their content.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ from simcord.backend.models import (
     User,
     Webhook,
 )
+
+from play.webhooks import avatar_url, hang_up, picture_at
 
 VERSION = 1
 _LOADING = 1 << 7
@@ -168,6 +170,10 @@ def picture(backend: Any, *, seeded: bool) -> Picture:
         for attachment in message.attachments
         if (blob := backend.cdn.get(attachment["url"])) is not None
     }
+    worn = {message.author_avatar for message in messages if message.author_avatar} | {
+        url for webhook in backend.webhooks.values() if (url := avatar_url(backend, webhook))
+    }
+    files |= {url: blob for url in worn if (blob := picture_at(backend, url)) is not None}
     world = {
         "version": VERSION,
         "seeded": seeded,
@@ -178,6 +184,10 @@ def picture(backend: Any, *, seeded: bool) -> Picture:
             if channel.is_thread and channel.guild_id is not None
         ],
         "webhooks": [asdict(webhook) for webhook in backend.webhooks.values()],
+        "avatars": {
+            str(webhook.id): backend.users[webhook.webhook_user_id].avatar
+            for webhook in backend.webhooks.values()
+        },
         "commands": [
             [scope, name, int(kind), command]
             for scope, registered in backend.commands.items()
@@ -199,11 +209,16 @@ def restore(backend: Any, stored: Stored) -> None:
         webhook = Webhook(**row)
         backend.webhooks[webhook.id] = webhook
         backend.webhook_tokens[webhook.token] = webhook.id
-        backend.users[webhook.webhook_user_id] = User(id=webhook.webhook_user_id, name=webhook.name, bot=True)
+        backend.users[webhook.webhook_user_id] = User(
+            id=webhook.webhook_user_id,
+            name=webhook.name,
+            bot=True,
+            avatar=world.get("avatars", {}).get(str(webhook.id)),
+        )
     for scope, name, kind, command in world["commands"]:
         backend.commands.setdefault(scope, {})[name, kind] = command
     for url, content in stored.files.items():
-        backend.cdn._blobs[url] = content
+        hang_up(backend, url, content)
     for row in world["messages"]:
         message = _message_in(row)
         if message.channel_id not in backend.messages or message.author_id not in backend.users:

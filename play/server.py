@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import html
 import json
 import logging
 import secrets
@@ -19,10 +20,10 @@ import simcord.preview
 from aiohttp import web
 from simcord.backend.errors import BackendError, SetupError
 
-from play.menus import message_menus, use_menu
+from play.menus import use_menu
 from play.rendering import make_it_fit
-from play.scene import BOT_NAME, GUILD_NAME, PEOPLE
-from play.simulation import Seat, SeatServer
+from play.scene import BOT_COLOR, BOT_NAME, GUILD_NAME, PEOPLE
+from play.seats import Seat, SeatServer
 from play.world import PlayError, World
 
 log = logging.getLogger("keepsake.play")
@@ -84,7 +85,8 @@ class PlayServer:
             self.world.env.port = self.port
             return port in {0, self.port}
         await self.stop()
-        raise PlayError(f"The ports {port} to {port + PORTS_TO_TRY - 1} are all in use. Choose another one.")
+        last = port + PORTS_TO_TRY - 1
+        raise PlayError(f"The ports {port} to {last} are all in use. Set PLAY_PORT in .env to another one.")
 
     async def stop(self) -> None:
         if self._runner is not None:
@@ -96,7 +98,7 @@ class PlayServer:
         add = app.router
         add.add_get("/", self._shell)
         add.add_get("/frame", self._frame_of_a_seat)
-        for name in ("shell.css", "shell.js", "frame.css", "frame.js"):
+        for name in ("shell.css", "shell.js", "frame.css", "frame.js", "messages.js"):
             add.add_get(f"/play/{name}", self._own_file)
         for path in SeatServer._STATIC_FILES:
             if path != "/":
@@ -203,7 +205,7 @@ class PlayServer:
         return _json(
             {
                 "guild": GUILD_NAME,
-                "bot": {"name": BOT_NAME, "online": self.world.online.is_set()},
+                "bot": {"name": BOT_NAME, "online": self.world.bot_is_up},
                 "about": self.about,
                 "people": [
                     {"key": item.key, "name": item.name, "admin": item.admin, "color": f"#{item.color:06x}"}
@@ -223,8 +225,8 @@ class PlayServer:
         return _json({"restarted": True})
 
     async def _menus(self, request: web.Request) -> web.Response:
-        person, seat = self._seat_of(request)
-        return _json({"menus": message_menus(self.world, person, seat.channel.id)})
+        _, seat = self._seat_of(request)
+        return _json({"menus": seat.message_menus()})
 
     async def _use_menu(self, request: web.Request) -> web.Response:
         person, seat = self._seat_of(request)
@@ -265,7 +267,12 @@ def _frame_page() -> str:
     style = '<link rel="stylesheet" href="/preview.css">'
     if page.count(style) != 1:
         raise PlayError("This version of simcord has another page; install the pinned one.")
-    ours = '<link rel="stylesheet" href="/play/frame.css"><script src="/play/frame.js"></script>'
+    faces = {item.name: f"#{item.color:06x}" for item in PEOPLE} | {BOT_NAME: f"#{BOT_COLOR:06x}"}
+    ours = (
+        f'<meta name="play-faces" content="{html.escape(json.dumps(faces))}">'
+        '<link rel="stylesheet" href="/play/frame.css">'
+        '<script src="/play/frame.js"></script><script src="/play/messages.js"></script>'
+    )
     return page.replace(style, style + ours).replace(
         "<title>SimCord Preview</title>", "<title>Keepsake</title>"
     )

@@ -1,9 +1,9 @@
-"""Every adaptation of simcord, in this one module: a simulated Discord that lives in real time.
+"""The adaptation of simcord: a simulated Discord that lives in real time.
 
 simcord is a test tool: its clock stands still, each action waits until the bot has settled, one action
 runs at a time, one page exists at a time, and ids begin anew in each process. A person who plays needs the
 opposite. The classes here replace exactly those properties and leave the rest (gateway payloads, REST
-routes, permissions, the page's renderer) to simcord. Each replaced part says why.
+routes, permissions) to simcord. Each replaced part says why.
 """
 
 from __future__ import annotations
@@ -11,30 +11,31 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
-import json
 import logging
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import discord
-from aiohttp import web
 from simcord import _dpy_internals
 from simcord._clock import Clock
 from simcord.backend import Backend, serializers
+from simcord.enums import ChannelType, MessageType
 from simcord.env import Env
 from simcord.gateway import ShardRouter
 from simcord.http import FakeHTTPClient, FakeWebhookAdapter
-from simcord.preview import Preview, _server
-from simcord.preview._server import PreviewServer
+
+from play.passing import Passing
+from play.webhooks import make_them_whole
+
+if TYPE_CHECKING:
+    from play.seats import Seat
 
 log = logging.getLogger("keepsake.play")
 
 ANSWER_WITHIN = 3.0
 """Seconds in which Discord expects the first answer to an interaction."""
-TYPING_LASTS = 10.0
-"""Seconds for which Discord shows one typing signal."""
 CLOSE_WITHIN = 15.0
 READY_WITHIN = 60.0
 
@@ -103,6 +104,17 @@ class Ticks(list[Any]):
             self._waiting.discard(event)
 
 
+class LiveBackend(Backend):  # type: ignore[misc]
+    """simcord's Discord, which doesn't tell a channel of a private thread that was made in it."""
+
+    def create_system_message(self, channel_id: int, kind: int, *args: Any, **options: Any) -> Any:
+        """simcord announces every thread to all who see the channel."""
+        thread = self.channels.get(options.get("target_channel_id"))
+        if kind == MessageType.THREAD_CREATED and thread.type == ChannelType.PRIVATE_THREAD:
+            return None
+        return super().create_system_message(channel_id, kind, *args, **options)
+
+
 class LiveEnv(Env):  # type: ignore[misc]
     """simcord's environment without virtual time, settlement or exclusive operations."""
 
@@ -111,16 +123,16 @@ class LiveEnv(Env):  # type: ignore[misc]
         super().__init__(bot, check_errors=False, shard_count=(bot.shard_count or 1) if sharded else None)
         self.ticks = Ticks()
         self.port: int | None = None
-        self.backend = Backend(clock=WallClock(now))
+        self.backend = LiveBackend(clock=WallClock(now))
         self.backend.transcript = self.ticks
         self.backend.http_requests = Ticks()
         self.seats: list[Seat] = []
-        self._typing: dict[int, float] = {}
         self._asked: dict[asyncio.Task[Any], Any] = {}
         self._tasks: weakref.WeakSet[asyncio.Task[Any]] = weakref.WeakSet()
         self._feed: Callable[[str, Mapping[str, Any]], None] | None = None
         self._former_factory: Any = None
-        self.backend.subscribers.append(self._watch_typing)
+        self.passing = Passing(self.backend)
+        make_them_whole()
 
     # simcord allows one page per environment and points to it here; we have one per person and channel.
     @property
@@ -173,18 +185,6 @@ class LiveEnv(Env):  # type: ignore[misc]
 
     def _record_error(self, error: BaseException) -> None:
         log.error("the playground's page failed", exc_info=error)
-
-    # ------------------------------------------------------------------ typing
-
-    def _watch_typing(self, event: str, payload: Mapping[str, Any]) -> None:
-        if event == "TYPING_START" and payload["user_id"] == str(self.backend.bot_user.id):
-            self._typing[int(payload["channel_id"])] = asyncio.get_running_loop().time() + TYPING_LASTS
-        elif event == "MESSAGE_CREATE" and payload.get("author", {}).get("bot"):
-            self._typing.pop(int(payload["channel_id"]), None)
-
-    def typing(self, channel_id: int) -> bool:
-        """Whether the bot is typing in this channel."""
-        return self._typing.get(channel_id, 0.0) > asyncio.get_running_loop().time()
 
     # ------------------------------------------------------------------ the bot's life
 
@@ -270,124 +270,10 @@ class LiveEnv(Env):  # type: ignore[misc]
             await asyncio.wait(left, timeout=5)
         if isinstance(self.bot, discord.AutoShardedClient):
             _dpy_internals.clear_shards(self.bot)
-        self._typing.clear()
+        self.passing.forget()
 
     async def shutdown(self) -> None:
         await self._run_pre_shutdown()
         await self.detach()
         asyncio.get_running_loop().set_task_factory(self._former_factory)
         self._started = False
-
-
-class Seat(Preview):  # type: ignore[misc]
-    """One person's view of one channel: simcord's page, kept up to date while it is looked at."""
-
-    _MAX_PAGES = 64
-    _PAGE_LEASE_SECONDS = 12 * 3600.0  # a tab in the background, or a sleeping laptop, comes back
-
-    def __init__(
-        self, env: LiveEnv, channel: Any, viewer: Any, timezone: str, rewrite: Callable[[str], str]
-    ) -> None:
-        super().__init__(
-            env,
-            channel,
-            (viewer,),
-            layout="channel",
-            display="responsive",
-            width=960,
-            height=720,
-            locale="en-US",
-            timezone=timezone,
-            presentation_time=None,
-            assets=None,
-            port=0,
-        )
-        self._server = SeatServer(env, self)
-        self._rewrite = rewrite
-        self._turn = asyncio.Lock()
-        self._seen: dict[str, int] = {}
-
-    def _initial_target(self, viewer: Any, channel_id: int) -> int | None:
-        """simcord opens a page at the bot's last message; a chat opens at its end."""
-        return None
-
-    async def _action(self, context_id: str | None, body: Mapping[str, Any]) -> dict[str, Any]:
-        """simcord refuses an action that was prepared against an older picture, or while another runs.
-
-        Here the picture changes with every streamed word. What the person pressed is still looked up
-        and validated against the present state, so only the stamp is renewed; a second action waits.
-        """
-        async with self._turn:
-            if isinstance(body, Mapping):
-                page = self._get_page(context_id)
-                body = {**body, "published_revision": page.revision}
-                if body.get("kind") in {"send_message", "edit_message"} and isinstance(
-                    body.get("content"), str
-                ):
-                    body["content"] = self._rewrite(body["content"])
-            result: dict[str, Any] = await super()._action(context_id, body)
-            return result
-
-    def refresh_if_changed(self, context_id: str) -> None:
-        """simcord publishes after actions only; publish whenever the world moved since the last look."""
-        page = self._pages.get(context_id)
-        ticks = self.env.ticks.passed
-        if page is None or self._seen.get(context_id) == ticks:
-            return
-        self._seen[context_id] = ticks
-        former = page.snapshot, page.revision, page.published_at, page.publication_reason
-        before = _substance(page.snapshot)
-        self._advance_presentation_time()
-        self._publish(page, reason="refresh")
-        if before == _substance(page.snapshot) and not page.pending_receipt_revision:
-            page.snapshot, page.revision, page.published_at, page.publication_reason = former
-
-
-class SeatServer(PreviewServer):  # type: ignore[misc]
-    """Answers one seat's requests on the playground's own port, instead of a port of its own.
-
-    simcord's checks of the token, the Host and the Origin stay; ``port`` is set for them.
-    """
-
-    _SECURITY_HEADERS = {  # noqa: RUF012  # simcord's name; our page shows the channel in a frame of its own
-        **PreviewServer._SECURITY_HEADERS,
-        "X-Frame-Options": "SAMEORIGIN",
-        "Content-Security-Policy": PreviewServer._SECURITY_HEADERS["Content-Security-Policy"].replace(
-            "frame-ancestors 'none'", "frame-ancestors 'self'"
-        ),
-    }
-
-    def __init__(self, env: LiveEnv, seat: Seat | None = None) -> None:
-        self._env = env
-        super().__init__(seat)
-        _server.web = web  # simcord imports it when it binds a port, which we don't let it
-
-    @property
-    def port(self) -> int | None:
-        return self._env.port
-
-    @port.setter
-    def port(self, value: object) -> None:
-        """simcord notes the port that it has bound; ours is the playground's."""
-
-    async def start(self) -> None:
-        """The playground's server listens already."""
-
-    async def close(self) -> None:
-        """See ``start``."""
-
-    async def _state(self, request: web.Request) -> web.Response:
-        context = request.headers.get("X-Simcord-Context")
-        if context is not None and self._authorized(request, context=context):
-            self.preview.refresh_if_changed(context)
-        response: web.Response = await super()._state(request)
-        response.headers["X-Play-Typing"] = "1" if self._env.typing(self.preview.channel.id) else "0"
-        return response
-
-
-def _substance(snapshot: Mapping[str, Any]) -> str:
-    """A snapshot without its stamps: equal when a person would see no difference."""
-    kept = {key: value for key, value in snapshot.items() if key not in {"publication", "publishedRevision"}}
-    if isinstance(kept.get("profile"), Mapping):
-        kept["profile"] = {**kept["profile"], "presentationTime": None}
-    return json.dumps(kept, sort_keys=True, default=str)

@@ -24,12 +24,17 @@ from simcord.results import ResponseMessage
 
 from play import building, saved
 from play.scene import BOT_ID, BOT_NAME, GUILD_ID, PEOPLE, ROOMS, Persona
-from play.simulation import LiveEnv, Seat
+from play.seats import Seat
+from play.simulation import LiveEnv
 
 log = logging.getLogger("keepsake.play")
 
 SAVE_EVERY = 0.2
 """At most this many seconds of messages are lost when the process is killed."""
+
+
+LONGEST = 2_000
+"""Characters of one message."""
 
 
 class PlayError(Exception):
@@ -95,6 +100,11 @@ class World:
         """The client that runs now; another one after a restart."""
         client: discord.Client = self.env.bot
         return client
+
+    @property
+    def bot_is_up(self) -> bool:
+        """Whether the client is connected; it may also have stopped by itself."""
+        return self.online.is_set() and not self.bot.is_closed()
 
     # ------------------------------------------------------------------ life
 
@@ -209,7 +219,7 @@ class World:
                         default=0,
                     )
                 ),
-                "typing": self.env.typing(channel_id),
+                "typing": self.env.passing.typing(channel_id),
             }
             for channel_id in (*ids, self.dm(person))
             if self.may_see(person, channel_id)
@@ -257,6 +267,8 @@ class World:
         author = self.people[person].id
         if not self.may_see(person, channel_id):
             raise PlayError(f"{person} can't see that channel.")
+        if (length := len(self.mentions(text))) > LONGEST:
+            raise PlayError(f"Messages are limited to 2,000 characters; this one has {length:,}.")
         message = backend.create_message(
             channel_id,
             author,

@@ -1,11 +1,13 @@
 // Runs inside a seat's frame, before simcord's own page. Adds what a chat has and a test tool hasn't:
-// typing, "Apps" on a message, a file, a quick mention, Enter that is never lost.
+// typing, a file, a quick mention, Enter that is never lost, forms that are ready to be filled in.
 "use strict";
 (() => {
   const capability = location.hash.slice(1);
   const asked = window.fetch.bind(window);
   const headers = { "X-Simcord-Capability": capability };
-  let menus = null;
+  const faces = JSON.parse(document.querySelector('meta[name="play-faces"]').content);
+  const LONGEST = 2000;
+  const kinds = new Map();
   let toastTimer = 0;
   let lastReceipt = "";
   let atEnd = true;
@@ -13,11 +15,16 @@
   // ---------------------------------------------------------------- what simcord's page asks
   window.fetch = async (resource, options) => {
     const path = String(resource instanceof Request ? resource.url : resource);
-    // Who speaks or runs a command wants to see what comes of it.
-    if (path.includes("/api/action") && /"kind":"(send_message|run_command)"/.test(String(options?.body))) atEnd = true;
+    if (path.endsWith("/api/action") && options?.body) {
+      const { kind, request_id: id } = JSON.parse(options.body instanceof FormData ? options.body.get("payload") : options.body);
+      kinds.set(id, kind);
+      // Who speaks or runs a command wants to see what comes of it.
+      if (["send_message", "run_command"].includes(kind)) atEnd = true;
+    }
     const response = await asked(resource, options);
     if (path.includes("/api/state")) {
       showTyping(response.headers.get("X-Play-Typing") === "1");
+      document.documentElement.classList.toggle("play-has-apps", response.headers.get("X-Play-Apps") === "1");
       // The lease of a page that slept for long ends; a new one is one reload away.
       if (response.status === 410) location.reload();
       if (response.status === 401) parent.postMessage({ play: "lost" }, location.origin);
@@ -34,6 +41,8 @@
     if (!text) return;
     const box = Object.assign(document.createElement("div"), { className: "play-toast", textContent: text });
     box.setAttribute("role", "alert");
+    const form = document.getElementById("channel-composer")?.getBoundingClientRect();
+    if (form?.height) box.style.bottom = `${innerHeight - form.top + 8}px`;
     document.body.append(box);
     clearTimeout(toastTimer);
     toastTimer = setTimeout(() => box.remove(), 6000);
@@ -44,6 +53,7 @@
     const receipt = window.simcordPreview?.lastAction;
     if (!receipt || receipt.correlation === lastReceipt) return;
     lastReceipt = receipt.correlation;
+    if (kinds.get(receipt.requestId) === "focus") return; // whoever looks for a message is told by ``show``
     if (receipt.acknowledgement === "unacknowledged") toast("The application did not respond.");
     else if (receipt.rejected || receipt.settlement === "failed") toast("That can't be done now. Try it again.");
   }
@@ -66,8 +76,29 @@
     input?.focus();
   }
 
+  // Discord counts a mention as it is sent, <@id>, and refuses an over-long message without touching it.
+  const names = new RegExp(`(?<![\\w<@])@(?:${Object.keys(faces).join("|")})\\b`, "gi");
+  function lengthOf(text) { return [...text.replace(names, "<@1440000000000000000>")].length; }
+
+  function tooLong(text) {
+    const length = lengthOf(text);
+    if (length <= LONGEST) return false;
+    toast(`Your message is too long. Messages are limited to 2,000 characters; this one has ${length.toLocaleString("en-US")}.`);
+    return true;
+  }
+
+  function countLetters() {
+    const counter = document.querySelector(".play-count");
+    const left = LONGEST - lengthOf(composerInput()?.value || "");
+    if (!counter) return;
+    counter.hidden = left > 200;
+    counter.textContent = left.toLocaleString("en-US");
+    counter.classList.toggle("is-over", left < 0);
+  }
+
   async function attach(file) {
     const input = composerInput();
+    if (input instanceof HTMLTextAreaElement && tooLong(input.value)) return;
     const form = new FormData();
     form.append("file", file, file.name);
     form.append("text", input instanceof HTMLTextAreaElement ? input.value : "");
@@ -89,7 +120,17 @@
     const mention = Object.assign(document.createElement("button"), { type: "button", className: "play-mention", textContent: "@Keepsake", title: "Speak to the bot" });
     mention.addEventListener("click", mentionBot);
     row.prepend(add, picker);
+    const counter = Object.assign(document.createElement("span"), { className: "play-count", hidden: true, title: "Characters left" });
     row.insertBefore(mention, document.getElementById("send-message"));
+    row.insertBefore(counter, mention);
+    composerInput()?.removeAttribute("maxlength"); // it would cut what is pasted, and say nothing
+    setInterval(countLetters, 150);
+    form.addEventListener("submit", (event) => {
+      const input = composerInput();
+      if (!(input instanceof HTMLTextAreaElement) || !tooLong(input.value)) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+    }, true);
 
     const typing = document.createElement("div");
     typing.className = "play-typing";
@@ -162,94 +203,68 @@
     setInterval(follow, 250);
   }
 
-  // ---------------------------------------------------------------- "Apps" on a message
-  async function loadMenus() {
-    const response = await asked("/play/menus", { headers }).catch(() => null);
-    menus = response?.ok ? (await response.json()).menus : [];
-    return menus;
+  // ---------------------------------------------------------------- what simcord's forms leave out
+  // Discord offers an option's choices at once; simcord asks for them after the first letter.
+  function watchOptions() {
+    const form = document.getElementById("channel-composer");
+    if (!form) return;
+    const asking = () => window.simcordPreview?.commandPicker?.autocomplete?.state === "loading";
+    form.addEventListener("focusin", (event) => {
+      const field = event.target;
+      if (!field.matches?.(".command-option-input[aria-autocomplete]")) return;
+      setTimeout(() => {
+        const popup = form.querySelector(".command-popup:not([hidden])");
+        if (!popup?.querySelector("[data-completes]") || !popup.querySelector(".command-empty") || asking()) return;
+        if (field.value) popup.hidden = true; // chosen already
+        else field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+      });
+    });
+    // Whoever chooses with the mouse goes on in the same field.
+    form.addEventListener("mousedown", (event) => { if (event.target.closest?.(".command-suggestion")) event.preventDefault(); });
+    new MutationObserver(() => {
+      const heading = form.querySelector(".command-popup:not(.is-browsing) .command-popup-heading");
+      const empty = form.querySelector(".command-popup:not(.is-browsing) .command-empty");
+      if (heading?.textContent.startsWith("OPTIONS MATCHING")) heading.dataset.completes = "1";
+      if (heading?.textContent === "OPTIONS MATCHING ") heading.textContent = "OPTIONS";
+      if (empty?.textContent === "No options match" && asking()) empty.textContent = "Loading options…";
+    }).observe(form, { childList: true, subtree: true });
   }
 
-  function closeMenu() { document.querySelector(".play-menu")?.remove(); }
-
-  async function openMenu(button, messageId) {
-    closeMenu();
-    const names = await loadMenus();
-    const box = document.createElement("div");
-    box.className = "play-menu";
-    box.setAttribute("role", "menu");
-    box.append(Object.assign(document.createElement("strong"), { textContent: names.length ? "Apps" : "No apps here" }));
-    for (const name of names) {
-      const item = Object.assign(document.createElement("button"), { type: "button", textContent: name });
-      item.setAttribute("role", "menuitem");
-      item.addEventListener("click", () => { closeMenu(); void useMenu(messageId, name); });
-      box.append(item);
-    }
-    document.body.append(box);
-    const at = button.getBoundingClientRect();
-    box.style.left = `${Math.max(8, Math.min(at.right, innerWidth - 8) - box.offsetWidth)}px`;
-    box.style.top = `${Math.min(at.bottom + 4, innerHeight - box.offsetHeight - 8)}px`;
-    box.querySelector("button")?.focus();
+  // simcord gives a dialog's × the focus; whoever opens one wants to write.
+  function watchDialogs() {
+    const root = document.getElementById("modal-root");
+    if (!root) return;
+    let open = false;
+    new MutationObserver(() => {
+      const was = open;
+      open = Boolean(root.querySelector(".modal-dialog"));
+      if (open && !was) requestAnimationFrame(() => {
+        const first = [...root.querySelectorAll(".modal-fields :is(input, textarea, select, button), .modal-actions [type=submit]")]
+          .find((field) => !field.disabled && field.tabIndex >= 0 && field.checkVisibility());
+        first?.focus();
+        if (first instanceof HTMLTextAreaElement || first?.type === "text") first.setSelectionRange(first.value.length, first.value.length);
+      });
+    }).observe(root, { childList: true, subtree: true });
   }
 
-  async function useMenu(messageId, name) {
-    const response = await asked("/play/menus", {
-      method: "POST", headers: { ...headers, "Content-Type": "application/json" },
-      body: JSON.stringify({ page: window.simcordPreview?.contextId || "", message: messageId, name }),
-    }).catch(() => null);
-    if (!response?.ok) { toast("The application did not respond."); return; }
-    toast((await response.json()).said);
-  }
-
-  function furnishMessages() {
-    for (const bar of document.querySelectorAll(".message-context-actions:not([data-play])")) {
-      bar.dataset.play = "1";
-      const id = bar.closest("[data-message-id]")?.dataset.messageId;
-      if (!id) continue;
-      const apps = Object.assign(document.createElement("button"), { type: "button", className: "message-action-button play-apps", textContent: "Apps", title: "What the bot can do with this message" });
-      apps.addEventListener("click", (event) => { event.stopPropagation(); void openMenu(apps, id); });
-      bar.append(apps);
-    }
-  }
-
-  // ---------------------------------------------------------------- links to channels, threads, messages
-  function show(messageId) {
-    const until = Date.now() + 5000;
-    const look = () => {
-      const message = document.querySelector(`[data-message-id="${CSS.escape(messageId)}"]`);
-      if (!message) { if (messageId && Date.now() < until) setTimeout(look, 100); return; }
-      atEnd = false;
-      message.scrollIntoView({ block: "center" });
-      message.classList.add("play-shown");
-      setTimeout(() => message.classList.remove("play-shown"), 2500);
-    };
-    look();
-  }
-
-  document.addEventListener("click", (event) => {
-    const link = event.target.closest?.('a[href^="https://discord.com/channels/"]');
-    const thread = event.target.closest?.(".thread-summary");
-    const [, channel, message = ""] = link ? new URL(link.href).pathname.split("/").slice(2) : [];
-    // A thread that began at a message has the message's id.
-    const target = link ? channel : thread?.closest("[data-message-id]")?.dataset.messageId;
-    if (!target) return;
-    event.preventDefault();
-    parent.postMessage({ play: "open", channel: target, message }, location.origin);
-  }, true);
-
-  document.addEventListener("click", (event) => { if (!event.target.closest?.(".play-menu")) closeMenu(); });
-  document.addEventListener("keydown", (event) => { if (event.key === "Escape") closeMenu(); });
   window.addEventListener("message", (event) => {
     if (event.origin !== location.origin || event.source !== parent) return;
     if (event.data?.play === "write") write(String(event.data.text));
-    if (event.data?.play === "show") show(String(event.data.message));
+    if (event.data?.play === "show") window.play.show(String(event.data.message));
+    if (event.data?.play === "toast") toast(String(event.data.text));
   });
+
+  window.play = { asked, headers, faces, kinds, toast, leaveTheEnd: () => { atEnd = false; follow(); } };
 
   document.addEventListener("DOMContentLoaded", () => {
     furnishComposer();
     const list = document.getElementById("channel-message-list");
-    if (list) new MutationObserver(() => { furnishMessages(); follow(); }).observe(list, { childList: true, subtree: true });
+    if (list) new MutationObserver(() => { window.play.furnishMessages(); follow(); }).observe(list, { childList: true, subtree: true });
     keepAtTheEnd();
+    watchOptions();
+    watchDialogs();
     setInterval(watchReceipts, 300);
+    for (const kind of ["pointerdown", "input"]) document.addEventListener(kind, () => toast(""), { passive: true });
     parent.postMessage({ play: "ready" }, location.origin);
   });
 })();

@@ -97,6 +97,14 @@
     ];
   }
 
+  // A link to a channel, a thread or a message. A thread made a moment ago is in the next list.
+  async function open(channel, message) {
+    if (!state.world.channels.some((item) => item.id === channel)) await look();
+    if (!state.world.channels.some((item) => item.id === channel)) tell({ play: "toast", text: "That place isn't in this playground, or you can't see it." });
+    else if (channel === state.channel) tell({ play: "show", message });
+    else go(state.person, channel, message);
+  }
+
   function tell(what) { $("frame").contentWindow?.postMessage(what, location.origin); }
   function say(text) { tell({ play: "write", text }); }
 
@@ -113,14 +121,18 @@
     $("direct").replaceChildren(...world.channels.filter((item) => item.kind === "dm").map(channelRow));
     $("people").replaceChildren(...world.people.map(personRow));
     if (focused) [...document.querySelectorAll("#side li button")].find((item) => item.textContent === focused)?.focus();
-    $("bot-state").classList.toggle("online", world.bot.online && !state.restarting);
-    $("bot-state").lastElementChild.textContent = state.restarting ? "restarting…" : world.bot.online ? "online" : "offline";
+    showBot(state.restarting ? "restarting…" : world.bot.online ? "online" : "offline");
     $("restart").disabled = state.restarting;
     const here = current();
     $("you").replaceChildren("You are ", element("strong", { textContent: me.name }), me.admin ? " (admin)" : "", " in ",
       element("strong", { textContent: here?.kind === "dm" ? "your direct messages" : `#${here?.name || "?"}` }), ".");
     $("about").textContent = `A playground on your own machine: no Discord, no token. Answers come from ${world.about}.`;
     document.title = `${me.name} in ${here?.kind === "dm" ? "DM" : `#${here?.name}`} · Keepsake playground`;
+  }
+
+  function showBot(how) {
+    $("bot-state").classList.toggle("online", how === "online");
+    $("bot-state").lastElementChild.textContent = how;
   }
 
   // ---------------------------------------------------------------- life
@@ -132,7 +144,7 @@
       state.world = world;
       state.person = person;
       if (!current()) state.channel = world.channels.find((item) => item.name === "general")?.id || world.channels[0].id;
-      if (state.misses) cover("");
+      if (state.misses) { cover(""); drawn = ""; }
       state.misses = 0;
       await sit();
       draw();
@@ -141,6 +153,7 @@
       if (error.status === 401 || error.status === 403) cover("This address is of an earlier playground.", "Open the address that the terminal shows now.");
       else if (error.status === 404) { state.person = ""; state.channel = ""; }
       else if (state.misses > 2) cover("The playground has stopped.", "Start it again (python run.py play) and open the address that it prints.");
+      if (!$("cover").hidden) showBot("stopped");
     }
   }
 
@@ -171,6 +184,9 @@
 
   $("restart").addEventListener("click", () => void restart());
   $("side-open").addEventListener("click", () => document.body.classList.add("side-open"));
+  document.querySelector("main").addEventListener("click", (event) => {
+    if (event.target === event.currentTarget) document.body.classList.remove("side-open");
+  });
   $("side-close").addEventListener("click", () => document.body.classList.remove("side-open"));
   $("hint-close").addEventListener("click", () => { for (const id of ["tries", "about", "hint-close"]) $(id).hidden = true; });
   $("tries").replaceChildren(...tries().map(([text, title, act], index) => {
@@ -181,11 +197,7 @@
   window.addEventListener("message", (event) => {
     if (event.origin !== location.origin || event.source !== $("frame").contentWindow) return;
     if (event.data?.play === "lost") { state.frame = ""; void look(true); }
-    // A link to a channel, a thread or a message: the list's name for it, if this person sees it.
-    if (event.data?.play === "open" && state.world?.channels.some((item) => item.id === event.data.channel)) {
-      if (event.data.channel === state.channel) tell({ play: "show", message: event.data.message });
-      else go(state.person, event.data.channel, event.data.message);
-    }
+    if (event.data?.play === "open") void open(event.data.channel, event.data.message);
     if (event.data?.play === "ready" && state.message) { tell({ play: "show", message: state.message }); state.message = ""; }
   });
   window.addEventListener("hashchange", () => location.reload());

@@ -6,6 +6,7 @@ Run as a program it is a playground of its own: ``python standin.py FOLDER PORT`
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import sys
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from pathlib import Path
 import discord
 from discord import app_commands
 from discord.ext import commands, tasks
+from PIL import Image
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -44,6 +46,23 @@ class Ask(discord.ui.Modal, title="Add a memory"):
     async def on_submit(self, interaction: discord.Interaction) -> None:
         interaction.client.remember(str(self.text))
         await interaction.response.send_message(f"Kept: {self.text}", ephemeral=True)
+
+
+class Form(discord.ui.Modal, title="Bring something"):
+    kind = discord.ui.Label(
+        text="What is it?",
+        component=discord.ui.Select(
+            options=[discord.SelectOption(label="Letter"), discord.SelectOption(label="Map")]
+        ),
+    )
+    file = discord.ui.Label(text="The file", component=discord.ui.FileUpload())
+    words = discord.ui.Label(text="A word to it", component=discord.ui.TextInput(required=False))
+
+    async def on_submit(self, interaction: discord.Interaction) -> None:
+        file = self.file.component.values[0]
+        content = (await file.read()).decode()
+        said = f"{self.kind.component.values[0]} {file.filename}: {content} {self.words.component.value}"
+        await interaction.response.send_message(said.strip())
 
 
 class Panel(discord.ui.LayoutView):
@@ -86,7 +105,7 @@ class Bot(commands.AutoShardedBot):
 
     async def setup_hook(self) -> None:
         self.add_dynamic_items(Undo)
-        for command in (memory, find, think, silent, admin, keep):
+        for command in (memory, find, think, silent, admin, note, bring, weigh, keep, add_note):
             self.tree.add_command(command)
         await self.tree.sync()
         self.beat.start()
@@ -101,7 +120,12 @@ class Bot(commands.AutoShardedBot):
 
     async def on_message(self, message: discord.Message, /) -> None:
         self.heard.append(message.id)
-        if message.author.bot or (message.guild is not None and self.user not in message.mentions):
+        to_us = message.guild is None or self.user in message.mentions or message.reference is not None
+        if message.author.bot or not to_us:
+            return
+        said = message.reference.resolved if message.reference is not None else None
+        if said is not None and said.webhook_id is not None:
+            await message.channel.send(f"You answered {said.author.name}, who said {said.content}")
             return
         words = message.content.replace(f"<@{self.user.id}>", "").strip()
         verb, _, rest = words.partition(" ")
@@ -138,9 +162,43 @@ class Bot(commands.AutoShardedBot):
         self.slow = asyncio.create_task(later())
 
     async def do_persona(self, message: discord.Message, rest: str) -> None:
-        hooks = [hook for hook in await message.channel.webhooks() if hook.user == self.user]
-        hook = hooks[0] if hooks else await message.channel.create_webhook(name="Captain")
+        hook = await self.captain(message.channel)
         await hook.send("Arr.", username="Captain Vane", wait=True)
+
+    async def captain(self, channel: discord.TextChannel) -> discord.Webhook:
+        hooks = [hook for hook in await channel.webhooks() if hook.user == self.user]
+        return hooks[0] if hooks else await channel.create_webhook(name="Captain", avatar=picture("red"))
+
+    async def do_troupe(self, message: discord.Message, rest: str) -> None:
+        """Two personas in the channel and in a thread: one corrects itself, one takes its word back."""
+        hook = await self.captain(message.channel)
+        await hook.send("Arr.")
+        await hook.send("Meow.", username="The cat")
+        await hook.edit(name="Admiral", avatar=picture("blue"))
+        thread = await message.channel.create_thread(
+            name="Aboard", type=discord.ChannelType.public_thread, auto_archive_duration=1440
+        )
+        first = await hook.send("Belw deck.", thread=thread, wait=True)
+        second = await hook.send("Forget me.", thread=thread, wait=True)
+        await hook.edit_message(first.id, content="Below deck.", thread=thread)
+        await hook.delete_message(second.id, thread=thread)
+
+    async def do_secret(self, message: discord.Message, rest: str) -> None:
+        thread = await message.channel.create_thread(name="Behind the curtain")
+        await thread.add_user(message.author)
+        await thread.send("Only you and I.")
+
+    async def do_where(self, message: discord.Message, rest: str) -> None:
+        first = [item async for item in message.channel.history(limit=200)][-1]
+        nowhere = f"https://discord.com/channels/{message.guild.id}/123/456"
+        gone = f"https://discord.com/channels/{message.guild.id}/{message.channel.id}/456"
+        there = self.get_channel(int(rest)).last_message_id if rest else 0
+        other = f"https://discord.com/channels/{message.guild.id}/{rest}/{there}"
+        await message.channel.send(
+            embed=discord.Embed(
+                description=f"[first]({first.jump_url}) [nowhere]({nowhere}) [gone]({gone}) [other]({other})"
+            )
+        )
 
     async def do_thread(self, message: discord.Message, rest: str) -> None:
         thread = await message.create_thread(name="A side story")
@@ -185,10 +243,39 @@ async def admin(interaction: discord.Interaction) -> None:
     await interaction.response.send_message("You manage this server.", ephemeral=True)
 
 
+note = app_commands.Group(name="note", description="Notes")
+
+
+@note.command(name="add", description="Note something")
+async def note_add(interaction: discord.Interaction) -> None:
+    await interaction.response.send_message("Noted.")
+
+
+@app_commands.command(description="Bring a file")
+async def bring(interaction: discord.Interaction) -> None:
+    await interaction.response.send_modal(Form())
+
+
+@app_commands.command(description="Weigh a file")
+async def weigh(interaction: discord.Interaction, file: discord.Attachment) -> None:
+    await interaction.response.send_message(f"{file.filename} has {len(await file.read())} bytes.")
+
+
+@app_commands.context_menu(name="Add a note")
+async def add_note(interaction: discord.Interaction, message: discord.Message) -> None:
+    await interaction.response.send_modal(Ask())
+
+
 @app_commands.context_menu(name="Save to memory")
 async def keep(interaction: discord.Interaction, message: discord.Message) -> None:
     interaction.client.remember(message.content)
     await interaction.response.send_message(f"Kept: {message.content}", ephemeral=True)
+
+
+def picture(color: str) -> bytes:
+    out = io.BytesIO()
+    Image.new("RGB", (64, 64), color).save(out, "PNG")
+    return out.getvalue()
 
 
 def maker(folder: Path) -> Callable[[], Bot]:

@@ -41,6 +41,7 @@ async def test_the_page_and_its_files_are_served_to_this_machine(served: Served)
         "/play/shell.css",
         "/play/frame.js",
         "/play/frame.css",
+        "/play/messages.js",
         "/app.js",
     ):
         assert await served.status("GET", path, {}) == 200, path
@@ -230,7 +231,10 @@ async def test_direct_messages_work_as_a_channel_does(served: Served) -> None:
 
 async def test_a_message_menu_runs_on_the_message_and_answers_its_user(served: Served) -> None:
     tab = await served.tab("ana")
-    assert (await served.ask("GET", "/play/menus", headers=tab.headers))["menus"] == ["Save to memory"]
+    assert (await served.ask("GET", "/play/menus", headers=tab.headers))["menus"] == [
+        "Add a note",
+        "Save to memory",
+    ]
     message = tab.snapshot["timeline"][0]
     body = {"page": tab.headers["X-Simcord-Context"], "message": message, "name": "Save to memory"}
     assert (await served.ask("POST", "/play/menus", body, tab.headers))["said"] == ""

@@ -99,15 +99,15 @@ async def test_saying_something_never_waits_for_a_long_turn(world: play.World) -
     await world.say("ben", general(world), "Meanwhile I talk.")
     await world.command("ben", general(world), "memory")
     assert asyncio.get_running_loop().time() - before < 2
-    assert world.env.typing(general(world)) is False  # it wrote already
+    assert world.env.passing.typing(general(world)) is False  # it wrote already
     assert await sees(world, "upon upon upon upon upon")
 
 
 async def test_typing_is_seen_until_the_bot_writes(world: play.World) -> None:
     await world.say("ana", general(world), "@Keepsake type")
-    assert await world.wait_for(lambda: world.env.typing(general(world)))
+    assert await world.wait_for(lambda: world.env.passing.typing(general(world)))
     await world.say("ana", general(world), "@Keepsake hello")
-    assert await world.wait_for(lambda: not world.env.typing(general(world)))
+    assert await world.wait_for(lambda: not world.env.passing.typing(general(world)))
 
 
 async def test_what_the_bot_posts_by_itself_is_seen(world: play.World) -> None:
