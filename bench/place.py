@@ -6,8 +6,8 @@ from collections.abc import AsyncGenerator, Sequence
 from datetime import UTC, datetime, timedelta
 
 from memory.llm.port import Event, Finished, ModelInfo, Request, TextPiece
-from memory.ports import Failure, NoticeView, Posted
-from memory.types import AuthorKind, Incoming, Person, Place, Usage
+from memory.ports import Failure, NoticeView, Past, Posted, Speaker
+from memory.types import AuthorKind, Hook, Incoming, Person, Place, Usage
 
 GUILD = 700
 BOT = 9_000
@@ -77,16 +77,18 @@ class OpenPlace:
         self.clock.step(20)
         return Incoming(self.next_id(), place, person, text, self.clock.now(), AuthorKind.MEMBER)
 
-    def reply(self, place: Place, reply_to: int, standing: Sequence[Posted] = ()) -> OpenReply:
+    def reply(
+        self, place: Place, reply_to: int, standing: Sequence[Posted] = (), speaker: Speaker | None = None
+    ) -> OpenReply:
         return OpenReply(self)
 
     async def history(
         self, place: Place, *, limit: int, before: int | None = None, after: int | None = None
-    ) -> list[Incoming]:
-        return []
+    ) -> Past | None:
+        return None
 
     async def own_replies(
-        self, place: Place, reply_to: int, partial_id: int | None = None
+        self, place: Place, reply_to: int, partial_id: int | None = None, speaker: Speaker | None = None
     ) -> list[Posted] | None:
         return []
 
@@ -96,13 +98,28 @@ class OpenPlace:
     async def report(self, place: Place, reply_to: int, failure: Failure) -> int | None:
         raise AssertionError(failure.line)
 
+    async def redraw(self, view: NoticeView) -> None:
+        """Nobody looks."""
+
+    async def retire(self, hooks: Sequence[Hook]) -> None:
+        """There are none."""
+
+    async def branch(self, place: Place, title: str, opening: str, people: Sequence[int]) -> Place:
+        raise AssertionError("a bench forks nothing")
+
+    async def is_member(self, guild_id: int, user_id: int) -> bool:
+        return True
+
+    def in_server(self, guild_id: int) -> bool:
+        return True
+
     async def can_read(self, place: Place, user_id: int) -> bool:
         return True
 
     def own_id(self) -> int:
         return BOT
 
-    def blind_spots(self) -> tuple[str, ...]:
+    def blind_spots(self, place: Place, speaker: Speaker | None = None) -> tuple[str, ...]:
         return ()
 
     def persona_name(self, place: Place) -> str:

@@ -19,7 +19,11 @@ EXTENSIONS = (
     "cogs.pinning",
     "cogs.personal",
     "cogs.context",
+    "cogs.approvals",
     "cogs.config",
+    "cogs.personas",
+    "cogs.actions",
+    "cogs.drafts",
     "cogs.help",
 )
 """Every cog, in the order in which they are loaded. The one list of them."""

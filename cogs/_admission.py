@@ -5,6 +5,7 @@
 | our own message, a system line, nothing to read        | Ignore   |
 | a webhook or another bot, whatever it says             | Observe  |
 | a mention of us in the text, a reply to our words,     |          |
+| a reply to a persona's words, its trigger word,        |          |
 | a DM, any message of an auto-reply channel             | Run      |
 | the same where we could not post                       | Refuse   |
 | everything else                                        | Observe  |
@@ -24,7 +25,11 @@ from cogs._inbound import is_notice
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """The facts about one message that decide."""
+    """The facts about one message that decide.
+
+    ``answers``: the message that it answers, where that may be a persona's; ``through``: the webhook that
+    posted that one. Whose it is, the engine knows. ``calls_persona``: it does call one, see :mod:`cogs.chat`.
+    """
 
     from_me: bool = False
     from_bot: bool = False
@@ -32,7 +37,10 @@ class Heard:
     dm: bool = False
     mentions_me: bool = False
     answers_me: bool = False
+    calls_persona: bool = False
     missing: str = ""
+    answers: int = 0
+    through: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,19 +81,22 @@ def admit(heard: Heard, *, auto_reply: bool = False) -> Decision:
 
 def called(heard: Heard) -> bool:
     """Does the message itself call us, whatever the channel is set to?"""
-    return heard.dm or heard.mentions_me or heard.answers_me
+    return heard.dm or heard.mentions_me or heard.answers_me or heard.calls_persona
 
 
 def hear(message: discord.Message, me: discord.ClientUser) -> Heard:
-    """The facts about a message."""
+    """The facts about a message. Whether it calls a persona is not among them yet."""
+    answered = _answered(message, me.id)
     return Heard(
         from_me=message.author.id == me.id,
         from_bot=message.author.bot or message.webhook_id is not None,
         empty=_is_empty(message),
         dm=message.guild is None,
         mentions_me=mentions(message, me.id),
-        answers_me=_answers(message, me.id),
+        answers_me=isinstance(answered, discord.Message) and answered.author.id == me.id,
         missing=missing_here(message.channel, message.guild),
+        answers=answered if isinstance(answered, int) else answered.id,
+        through=answered.webhook_id if isinstance(answered, discord.Message) else None,
     )
 
 
@@ -129,8 +140,13 @@ def _is_empty(message: discord.Message) -> bool:
     )
 
 
-def _answers(message: discord.Message, me: int) -> bool:
+def _answered(message: discord.Message, me: int) -> discord.Message | int:
+    """The message that this one answers, if it may be ours; its id where Discord does not show it, else 0."""
     if message.type is not discord.MessageType.reply or message.reference is None:
-        return False
+        return 0
     target = message.reference.resolved or message.reference.cached_message
-    return isinstance(target, discord.Message) and target.author.id == me and not is_notice(target)
+    if target is None:
+        return message.reference.message_id or 0
+    if not isinstance(target, discord.Message) or (target.author.id == me and is_notice(target)):
+        return 0
+    return target if target.author.id == me or target.webhook_id is not None else 0

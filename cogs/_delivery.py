@@ -13,17 +13,18 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Protocol
 
 import aiohttp
 import discord
 
+from cogs import _names
 from cogs._inbound import REPORT_SIGN
 from cogs._split import LIMIT, split
 from memory.ports import DeliveryError, Posted
 from memory.types import Clock, Place
 
-__all__ = ["Budget", "DiscordReply", "Speakable", "clean", "post", "split"]
+__all__ = ["Budget", "DiscordReply", "OwnVoice", "Speakable", "Voice", "clean", "post", "split"]
 
 log = logging.getLogger(__name__)
 
@@ -54,10 +55,13 @@ NONCE_LENGTH = 25
 QUIET = discord.AllowedMentions.none()
 
 _LONE = re.compile(r"[\ud800-\udfff]")
-_UNSENT = re.compile(f"[\\x00{REPORT_SIGN}]")
+_UNSENT = re.compile(f"[\\x00{REPORT_SIGN}{_names.SIGN}]")
 
 _CANNOT_REPLY = (160002, 50035)
 """Discord: no right to reference a message here; the referenced message can't be referenced."""
+
+_NOT_OURS = 50005
+"""Discord: the message was written by somebody else."""
 
 _PASSING = (408, 429)
 """Below 500, and all the same only for now: too slow, too many."""
@@ -94,7 +98,7 @@ class Budget:
 
 
 def clean(text: str) -> str:
-    """A text that Discord takes: no lone surrogates, no NUL, and not the sign of a report."""
+    """A text that Discord takes: no lone surrogates, no NUL, none of our own unseen signs."""
     return _LONE.sub("\ufffd", _UNSENT.sub("", text)).strip()
 
 
@@ -148,6 +152,62 @@ async def _send(
     )
 
 
+class Voice(Protocol):
+    """In whose name the messages of a reply are posted, in one channel.
+
+    ``room``: characters of the reply that one message takes. :meth:`say` and :meth:`change` raise
+    :data:`TROUBLE`.
+    """
+
+    room: int
+
+    async def say(self, text: str, reply_to: int, nonce: str | None) -> int:
+        """Post a message; returns its id."""
+
+    async def change(self, message_id: int, text: str) -> bool:
+        """Put the text into a message that stands already. False when it is gone, or not this voice's."""
+
+    async def remove(self, message_id: int) -> None:
+        """Delete a message. Never raises."""
+
+    async def settle(self) -> None:
+        """Take back what may have been posted without our knowing. Never raises."""
+
+
+class OwnVoice:
+    """The bot itself. ``name``: a persona's, that stands in front of each message."""
+
+    def __init__(self, channel: Speakable, name: str = "") -> None:
+        self._channel = channel
+        self._name = name
+        self.room = LIMIT - (_names.room_beside(name) if name else 0)
+
+    def _worded(self, text: str) -> str:
+        return _names.under(self._name, text) if self._name else text
+
+    async def say(self, text: str, reply_to: int, nonce: str | None) -> int:
+        return (await post(self._channel, self._worded(text), reply_to=reply_to, nonce=nonce)).id
+
+    async def change(self, message_id: int, text: str) -> bool:
+        message = self._channel.get_partial_message(message_id)
+        try:
+            await message.edit(content=self._worded(text), allowed_mentions=QUIET)
+        except discord.NotFound:
+            return False
+        except discord.Forbidden as error:
+            if error.code != _NOT_OURS:
+                raise
+            return False
+        return True
+
+    async def remove(self, message_id: int) -> None:
+        with contextlib.suppress(*TROUBLE):
+            await self._channel.get_partial_message(message_id).delete()
+
+    async def settle(self) -> None:
+        """Discord posts what carries the same nonce once."""
+
+
 class DiscordReply:
     """One reply on its way (:class:`memory.ports.Reply`)."""
 
@@ -160,17 +220,29 @@ class DiscordReply:
         find: Callable[[Place], Awaitable[Speakable | None]],
         clock: Clock,
         budget: Budget,
+        voice: Callable[[Speakable], Voice] = OwnVoice,
     ) -> None:
         self._place = place
         self._reply_to = reply_to
         self._find = find
         self._clock = clock
         self._budget = budget
+        self._make_voice = voice
+        self._voice: Voice | None = None
         self._parts: list[Posted] = list(standing)
         self._typing: asyncio.Task[None] | None = None
         self._looked_at: datetime | None = None
         self._first: asyncio.Task[None] | None = None
         self._lock = asyncio.Lock()
+
+    async def _open(self) -> Voice | None:
+        """The voice to speak with; None when the channel is gone or out of our reach."""
+        channel = await self._find(self._place)
+        if channel is None:
+            return None
+        if self._voice is None:
+            self._voice = self._make_voice(channel)
+        return self._voice
 
     async def typing(self) -> None:
         if self._typing is None:
@@ -204,27 +276,27 @@ class DiscordReply:
         return self._looked_at is not None and self._clock.now() - self._looked_at < EDIT_EVERY
 
     async def _show(self, text: str) -> None:
-        begun = split(clean(text[:HEAD]), LIMIT - len(MORE))
+        begun = clean(text[:HEAD])
         if not begun:
             return
         self._looked_at = self._clock.now()
-        view = begun[0] + (MORE if len(begun) > 1 else "")
         await self._landed()
-        if (self._parts and self._parts[0].text == view) or not self._budget.spend():
+        voice = await self._open()
+        if voice is None:
             return
-        channel = await self._find(self._place)
-        if channel is None:
+        texts = split(begun, voice.room - len(MORE))
+        view = texts[0] + (MORE if len(texts) > 1 else "")
+        if (self._parts and self._parts[0].text == view) or not self._budget.spend():
             return
         if self._parts:
             async with asyncio.timeout(SHOW_DEADLINE):
-                await self._edit(channel, 0, view)
+                await self._edit(voice, 0, view)
         else:
-            self._first = asyncio.create_task(self._begin(channel, view))
+            self._first = asyncio.create_task(self._begin(voice, view))
             await asyncio.shield(self._first)
 
-    async def _begin(self, channel: Speakable, view: str) -> None:
-        sent = await post(channel, view, reply_to=self._reply_to)
-        self._parts.append(Posted(sent.id, view))
+    async def _begin(self, voice: Voice, view: str) -> None:
+        self._parts.append(Posted(await voice.say(view, self._reply_to, None), view))
 
     async def _landed(self) -> None:
         """Wait for a first message on its way: a turn that was cancelled meanwhile takes it back, too."""
@@ -237,41 +309,40 @@ class DiscordReply:
     async def finish(self, text: str, nonce: str) -> tuple[Posted, ...]:
         try:
             async with self._lock:
-                return await self._finish(split(clean(text)), nonce)
+                return await self._finish(clean(text), nonce)
         except TROUBLE as error:
             raise _delivery_error(error) from error
         finally:
             await self._stop_typing()
 
-    async def _finish(self, texts: Sequence[str], nonce: str) -> tuple[Posted, ...]:
+    async def _finish(self, text: str, nonce: str) -> tuple[Posted, ...]:
         await self._landed()
-        if not texts:
+        if not text:
             raise DeliveryError("Discord would not take the reply (there is nothing in it).", gone=True)
-        channel = await self._find(self._place)
-        if channel is None:
+        voice = await self._open()
+        if voice is None:
             raise DeliveryError("The channel is gone, or I can't see it any more.", gone=True)
-        for index, text in enumerate(texts):
+        texts = split(text, voice.room)
+        for index, part in enumerate(texts):
             if index < len(self._parts) and (
-                self._parts[index].text == text or await self._edit(channel, index, text)
+                self._parts[index].text == part or await self._edit(voice, index, part)
             ):
                 continue
-            sent = await post(
-                channel, text, reply_to=self._reply_to if index == 0 else 0, nonce=part_nonce(nonce, index)
-            )
-            self._parts[index : index + 1] = [Posted(sent.id, text)]
-        await self._delete(channel, len(texts))
+            said = await voice.say(part, self._reply_to if index == 0 else 0, part_nonce(nonce, index))
+            self._parts.append(Posted(said, part))
+        await self._delete(voice, len(texts))
         return tuple(self._parts)
 
-    async def _edit(self, channel: Speakable, index: int, text: str) -> bool:
-        """Put the text into a message that stands already. False when that message is gone."""
-        message = channel.get_partial_message(self._parts[index].message_id)
-        try:
-            await message.edit(content=text, allowed_mentions=QUIET)
-        except discord.NotFound:
-            if index == 0 and len(self._parts) == 1:
-                self._parts.clear()
+    async def _edit(self, voice: Voice, index: int, text: str) -> bool:
+        """Put the text into a message that stands already. False when that can't be.
+
+        Then it is taken away with all that follow, which would stand before what takes its place.
+        """
+        message_id = self._parts[index].message_id
+        if not await voice.change(message_id, text):
+            await self._delete(voice, index)
             return False
-        self._parts[index] = Posted(message.id, text)
+        self._parts[index] = Posted(message_id, text)
         return True
 
     async def withdraw(self) -> None:
@@ -279,16 +350,15 @@ class DiscordReply:
         async with self._lock:
             await self._landed()
             with contextlib.suppress(*TROUBLE):
-                channel = await self._find(self._place) if self._parts else None
-                if channel is not None:
-                    await self._delete(channel, 0)
+                voice = await self._open() if self._parts or self._voice else None
+                if voice is not None:
+                    await self._delete(voice, 0)
 
-    async def _delete(self, channel: Speakable, keep: int) -> None:
+    async def _delete(self, voice: Voice, keep: int) -> None:
         """Delete what stands beyond the first ``keep`` messages."""
         while len(self._parts) > keep:
-            part = self._parts.pop()
-            with contextlib.suppress(*TROUBLE):
-                await channel.get_partial_message(part.message_id).delete()
+            await voice.remove(self._parts.pop().message_id)
+        await voice.settle()
 
 
 def part_nonce(nonce: str, index: int) -> str:

@@ -94,6 +94,8 @@ async def _complete(
 ) -> list[app_commands.Choice[str]]:
     """Never raises: a list that can't be made is empty, and the command then says why."""
     try:
+        place, person = place_and_person(interaction)
+        known = await engine_of(interaction).facts.lineages(person, place)
         found = await _candidates(interaction, typed, pinned)
         servers = any(m.scope.kind is SubjectKind.SERVER for m in found)
         if writable and servers and not await writes_server(interaction):
@@ -102,7 +104,10 @@ async def _complete(
         log.warning("no choices: %s", error)
         return []
     name = name_of(interaction)
-    return [app_commands.Choice(name=choice_label(m, name), value=str(m.id)) for m in found[:CHOICES]]
+    return [
+        app_commands.Choice(name=choice_label(m, name, known.name(m.scope.lineage)), value=str(m.id))
+        for m in found[:CHOICES]
+    ]
 
 
 async def _deleted(interaction: discord.Interaction, typed: str) -> list[app_commands.Choice[str]]:

@@ -14,6 +14,7 @@ from dataclasses import replace
 import aiohttp
 import discord
 
+from cogs import _names
 from memory.types import Attachment, AttachmentKind, AuthorKind, Incoming, Person, Place
 
 log = logging.getLogger(__name__)
@@ -44,6 +45,7 @@ _NICK_MENTION = re.compile(r"<@!(\d{1,20})>")
 _ROLE = re.compile(r"<@&(\d{1,20})>")
 _CHANNEL = re.compile(r"<#(\d{1,20})>")
 _EMOJI = re.compile(r"<a?(:\w{1,64}:)\d{1,20}>")
+_TOKEN = re.compile(r"<(?:a?:\w{1,64}:|@[!&]?|#|/[^:<>\n]{1,128}:)\d{1,20}>")
 _COMMAND = re.compile(r"<(/[^:<>\n]{1,128}):\d{1,20}>")
 
 _SPOKEN = (discord.MessageType.default, discord.MessageType.reply)
@@ -108,26 +110,35 @@ def retried_turn(report: discord.Message) -> int | None:
     return None
 
 
-def incoming(message: discord.Message, me: int) -> Incoming | None:
+def incoming(message: discord.Message, me: int, lineage: str | None = None) -> Incoming | None:
     """A message as the engine sees it; None for a system line. ``me`` is the bot's own user id.
 
+    ``lineage``: of the persona whose webhook said it. Our own message with a name in front comes under that
+    name and without it, as another bot's: whose name it is now, :meth:`DiscordSurface.history` looks up.
     Text files come without their words: :func:`with_files` adds them.
     """
     if message.is_system() or message.type in _NEVER_SPOKEN:
         return None
-    ours = message.author.id == me
+    ours = message.author.id == me or lineage is not None
+    author, text = person_of(message.author), _text(message, me, ours=ours)
     kind = AuthorKind.BOT if message.author.bot or message.webhook_id else AuthorKind.MEMBER
+    named = _names.taken_apart(text) if message.author.id == me else None
+    if named is not None:
+        author, text = Person(me, named[0]), named[1]
+    elif ours:
+        author, kind = Person(me, author.name), AuthorKind.PERSONA
     reference = message.reference if message.type is discord.MessageType.reply else None
     return Incoming(
         message_id=message.id,
         place=place_of(message.channel, message.guild.id if message.guild else None),
-        author=person_of(message.author),
-        text=_text(message, me),
+        author=author,
+        text=text,
         at=message.created_at,
-        kind=AuthorKind.PERSONA if ours else kind,
+        kind=kind,
         reply_to=reference.message_id if reference else None,
         attachments=tuple(_attachments(message.attachments)),
         mentions={user.id: user.display_name for user in message.mentions},
+        lineage=lineage or "",
     )
 
 
@@ -172,11 +183,16 @@ def _attachments(attachments: Iterable[discord.Attachment]) -> list[Attachment]:
     return [Attachment(name=a.filename, kind=_kind(a), url=a.url) for a in attachments]
 
 
-def _text(message: discord.Message, me: int) -> str:
-    text, ours = _readable(message.content, message.guild), message.author.id == me
+def _text(message: discord.Message, me: int, *, ours: bool) -> str:
+    text = _readable(message.content, message.guild)
     if not ours:
         text = _without_call(text, me)
     return "\n".join(part for part in (text, *_extras(message, ours=ours)) if part.strip())
+
+
+def spoken(message: discord.Message) -> str:
+    """The words that its author wrote themselves: no names of emoji, people or channels among them."""
+    return _TOKEN.sub(" ", message.content)
 
 
 def _readable(text: str, guild: discord.Guild | None) -> str:

@@ -89,13 +89,23 @@ async def publish(interaction: discord.Interaction, outcome: Outcome, shown_in: 
     view = await _view_of(interaction, outcome.notice)
     try:
         if view is not None and _for_all(interaction, view):
+            if await engine_of(interaction).only_audited(outcome.notice, place_and_person(interaction)[0]):
+                return
             form = {k: v for k, v in notices.form(view, name_of(interaction)).items() if v is not None}
             message = await interaction.followup.send(**form, ephemeral=False, wait=True)
             await _posted(interaction, outcome.notice, message.id)
         elif shown_in is not None:
             await _posted(interaction, outcome.notice, shown_in)
-    except discord.HTTPException as error:
+    except (discord.HTTPException, KeepsakeError) as error:
         log.warning("a confirmation was not shown: %s", type(error).__name__)
+
+
+async def announce(interaction: discord.Interaction, embed: discord.Embed) -> None:
+    """Show everybody there what was done to the server's memories as a whole. Never raises."""
+    try:
+        await interaction.followup.send(embed=embed, ephemeral=False, allowed_mentions=QUIET)
+    except discord.HTTPException as error:
+        log.warning("a whole scope's change was not shown: %s", type(error).__name__)
 
 
 async def _line(interaction: discord.Interaction, line: str, buttons: OwnView | None) -> None:

@@ -14,7 +14,18 @@ import discord
 from cogs.views.pages import cut, units
 from memory.facts.outcomes import handle
 from memory.ports import NoticeView
-from memory.types import GLOBAL, JournalEntry, Op, Proposal, ProposalState, Scope, Source, SubjectKind
+from memory.types import (
+    GLOBAL,
+    JournalEntry,
+    Memory,
+    NoticeLook,
+    Op,
+    Proposal,
+    ProposalState,
+    Scope,
+    Source,
+    SubjectKind,
+)
 
 SAVED = discord.Colour(0x2E9E5B)
 UPDATED = discord.Colour(0xE0A526)
@@ -43,6 +54,9 @@ _DONE = {
     Op.PIN: ("Pinned", UPDATED),
     Op.UNPIN: ("Unpinned", UPDATED),
     Op.WIDEN: ("Used everywhere now", UPDATED),
+    Op.TAG: ("Tagged", UPDATED),
+    Op.MOVE: ("Moved", UPDATED),
+    Op.CLEAR: ("Cleared", GREY),
 }
 _DECIDED = {
     ProposalState.APPROVED: ("Approved", SAVED),
@@ -57,6 +71,8 @@ _UNDID = {
     Op.PIN: "Undone: pinned again",
     Op.UNPIN: "Undone: no longer pinned",
     Op.WIDEN: "Undone: used in DMs only again",
+    Op.TAG: "Undone: earlier keywords and channels",
+    Op.MOVE: "Undone: back where it was",
 }
 """Titles of a write that took another one back, by what it did itself."""
 
@@ -87,10 +103,10 @@ def quote(text: str, name_of: NameOf = a_member, *, limit: int = SHOWN, strike: 
     return "\n".join(f"> ~~{line}~~" if strike else f"> {line}" for line in lines)
 
 
-def scope_words(scope: Scope, subject_name: str, *, dm_only: bool = False) -> str:
-    """A scope in plain words, such as “about Ana · this persona · used in DMs only”."""
+def scope_words(scope: Scope, subject_name: str, *, persona: str, dm_only: bool = False) -> str:
+    """A scope in plain words, such as “about Ana · Mira · used in DMs only”."""
     about = escape(subject_name) or ("this server" if scope.kind is SubjectKind.SERVER else "a member")
-    parts = [f"about {about}", "all personas" if scope.lineage == GLOBAL else "this persona"]
+    parts = [f"about {about}", "all personas" if scope.lineage == GLOBAL else persona]
     if scope.kind is SubjectKind.SERVER:
         parts.append("everybody in the server may be told")
     if dm_only:
@@ -108,6 +124,22 @@ def jump(source: Source | None) -> str:
 
 def is_undone(view: NoticeView) -> bool:
     return view.entry is not None and view.entry.undone_by is not None
+
+
+def is_textless(view: NoticeView) -> bool:
+    """Is this about a member, in the audit channel? Its readers learn that there was something, no more."""
+    scope = _scope(view)
+    personal = scope is not None and scope.kind is SubjectKind.USER
+    return personal and view.notice.look is NoticeLook.AUDIT
+
+
+def is_withheld(view: NoticeView) -> bool:
+    """Words that nobody approved, in the audit channel: its readers may have no right to where they were
+    said."""
+    proposal = view.proposal
+    if proposal is None or view.notice.look is not NoticeLook.AUDIT:
+        return False
+    return proposal.state is not ProposalState.APPROVED
 
 
 def has_hidden_text(view: NoticeView) -> bool:
@@ -184,13 +216,27 @@ def _entry_embed(view: NoticeView, name: NameOf, note: str, about: str, *, priva
         title = _UNDID[entry.op]
     if is_undone(view):
         colour, note = GREY, note or "undone"
+    elif view.cleared:
+        colour, note = GREY, note or "cleared"
+    elif view.outlived:
+        note = note or "its reply was taken back, this stays"
+    elif view.approved:
+        note = note or "approved"
     text = _entry_text(view, entry, name, private=private)
     return _embed(_titled(title, note), colour, text, about, _link(view, entry.source))
 
 
 def _entry_text(view: NoticeView, entry: JournalEntry, name: NameOf, *, private: bool) -> str:
+    if is_textless(view):
+        return _NOT_SHOWN
+    if view.cleared:
+        return CLEARED
     undone = is_undone(view)
+    if view.moved and not undone:
+        return "> *(moved since)*"
     hidden = entry.scope.kind is SubjectKind.USER and not private
+    if hidden and view.reworded:
+        return _NOT_SHOWN
     if entry.op is Op.DELETE:
         if undone:
             return "> *(back as it was)*"
@@ -204,7 +250,23 @@ def _entry_text(view: NoticeView, entry: JournalEntry, name: NameOf, *, private:
         return "> *(deleted since)*"
     if hidden and view.memory.text != entry.after.text:
         return "> *(changed since)*"
-    return quote(view.memory.text, name)
+    more = tag_words(view.memory) if entry.op is Op.TAG else ""
+    if view.route and not undone:
+        more = f"{escape(view.route[:1].upper() + view.route[1:])}."
+    return quote(view.memory.text, name) + (f"\n{more}" if more else "")
+
+
+def tag_words(memory: Memory) -> str:
+    """When and where an entry with tags is used; "" for one that always is."""
+    lines = []
+    if memory.keywords:
+        lines.append(
+            "Only when one of these words appears: "
+            + ", ".join(escape(cut(word, 50)) for word in memory.keywords)
+        )
+    if memory.channels:
+        lines.append("Only in " + " ".join(f"<#{channel}>" for channel in memory.channels))
+    return "\n".join(lines)
 
 
 def _holds_now(view: NoticeView, entry: JournalEntry, name: NameOf, *, hidden: bool) -> str:
@@ -218,6 +280,7 @@ def _holds_now(view: NoticeView, entry: JournalEntry, name: NameOf, *, hidden: b
 
 
 _NOT_SHOWN = "> *(its text is not shown)*"
+CLEARED = "> *(cleared: what it said is gone for good)*"
 
 
 def _proposal_embed(
@@ -227,15 +290,19 @@ def _proposal_embed(
     gone = proposal.state in (ProposalState.DISCARDED, ProposalState.EXPIRED)
     personal = proposal.scope.kind is SubjectKind.USER
     target = None if personal else view.memory
-    if personal and proposal.state is ProposalState.APPROVED:
+    if is_withheld(view):
+        text = _NOT_SHOWN
+    elif personal and proposal.state is ProposalState.APPROVED:
         text = _NOT_SHOWN  # its owner may change it in private, and this would still tell what it said
     elif proposal.op is Op.DELETE:
         text = quote(target.text, name) if target is not None else _NOT_SHOWN
     else:
-        text = quote(proposal.text, name, strike=gone)
+        text = quote(proposal.text, name, strike=gone) if proposal.text else _NOT_SHOWN
     if proposal.state is ProposalState.WAITING:
         if personal:
             text += f"\nWaits for {escape(whom)}. Nobody else can decide."
+        elif is_withheld(view):
+            text = "A suggestion waits: `/approvals` shows it to those who can read where it was made."
         else:
             text += "\nWaits for somebody who may write this server's memories."
     return _embed(_titled(title, note), colour, text, about, _link(view, proposal.source))
@@ -247,7 +314,8 @@ def _about(view: NoticeView, whom: str) -> str:
     if scope is None:
         return ""
     memory = view.memory if view.memory is not None else (view.entry.after if view.entry else None)
-    words = scope_words(scope, whom, dm_only=memory is not None and memory.dm_only)
+    persona = escape(view.persona_name)
+    words = scope_words(scope, whom, dm_only=memory is not None and memory.dm_only, persona=persona)
     record = view.entry or view.proposal
     if record is not None and record.memory_id is not None:
         words = f"{handle(record.memory_id)} · {words}"
@@ -284,6 +352,24 @@ def restored_embed(name: str) -> discord.Embed:
         title="Fresh start undone",
         description=f"I use what was said above this line again.\n-# restored by {escape(name)}",
         colour=GREY,
+    )
+
+
+def rewinding_embed(link: str) -> discord.Embed:
+    """A rewind's marker until it is done."""
+    return discord.Embed(title="Rewinding", description=f"To [this message]({link}) …", colour=GREY)
+
+
+def rewound_embed(link: str, name: str) -> discord.Embed:
+    """A rewind's marker."""
+    return discord.Embed(
+        title="Rewound",
+        description=(
+            f"I no longer use what was said between [this message]({link}) and this line, and what I had"
+            " saved from it was taken back. What people pinned or changed themselves stays."
+            f"\n-# by {escape(name)}"
+        ),
+        colour=WAITING,
     )
 
 

@@ -8,18 +8,19 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Iterator
+from dataclasses import replace
 
 import discord
 from discord import app_commands
 from discord.ext import commands
 
 from cogs import _errors, _render, engine_of
-from cogs._admission import Ignore, Refuse, Run, admit, called, hear, missing_here
+from cogs._admission import Heard, Ignore, Refuse, Run, admit, called, hear, missing_here
 from cogs._delivery import QUIET, TROUBLE
-from cogs._inbound import incoming, place_and_person, place_of, with_files
-from cogs.views import notices
+from cogs._inbound import incoming, place_and_person, place_of, spoken, with_files
+from cogs.views import marks
 from memory.errors import KeepsakeError
-from memory.types import Incoming
+from memory.types import DEFAULT_LINEAGE, Incoming, Place
 
 log = logging.getLogger(__name__)
 
@@ -35,20 +36,65 @@ class Chat(commands.Cog):
 
     @commands.Cog.listener()
     async def on_message(self, message: discord.Message) -> None:
-        me = self._bot.user
-        if me is None or message.author.id == me.id:
+        me, personas = self._bot.user, engine_of(self._bot).personas
+        if (
+            me is None
+            or message.author.id == me.id
+            or personas.speaks_through(message.webhook_id) is not None
+        ):
             return
         said = incoming(message, me.id)
         if said is None:
             return
         heard = hear(message, me)
+        persona_id = await self._called_by_name(message, said.place, heard)
+        heard = replace(heard, calls_persona=persona_id is not None)
         decision = admit(heard, auto_reply=not called(heard) and await self._auto_reply(said))
         if isinstance(decision, Ignore):
             return
         if isinstance(decision, Refuse):
             await _decline(message, decision)
             return
-        await self._tell(await with_files(said, message), call=isinstance(decision, Run))
+        call = isinstance(decision, Run)
+        if call and persona_id is None:
+            with _logged("reading who is in use"):
+                persona_id = await engine_of(self._bot).config.persona_id(said.place)
+        await self._tell(await with_files(said, message), call=call, persona_id=persona_id or 0)
+
+    async def _called_by_name(self, message: discord.Message, place: Place, heard: Heard) -> int | None:
+        """The persona that a message calls: whose words it answers, else whose trigger word stands first.
+
+        None when it calls none in particular; 0, the built-in one, for a persona that was deleted.
+        """
+        if heard.from_bot:
+            return None
+        called: int | None = None
+        with _logged("reading whom a message calls"):
+            called = await self._answered(place, heard)
+            if called is None:
+                personas = engine_of(self._bot).personas
+                by_word = await personas.called_by_word(place.guild_id, spoken(message))
+                called = by_word.id if by_word is not None else None
+        return called
+
+    async def _answered(self, place: Place, heard: Heard) -> int | None:
+        """The persona whose words a message answers: by its webhook, else by the turn that posted them.
+
+        None for the built-in one's, too: what answers the bot's own words is for whoever is in use there.
+        """
+        if not heard.answers:
+            return None
+        engine, turn = engine_of(self._bot), None
+        lineage = engine.personas.speaks_through(heard.through)
+        if lineage is None:
+            turn = await engine.turn_of(heard.answers)
+            lineage = turn.lineage if turn is not None else DEFAULT_LINEAGE
+        if lineage == DEFAULT_LINEAGE:
+            return None
+        if place.guild_id is None:
+            return turn.persona_id if turn is not None else 0
+        found = await engine.personas.by_lineage(place.guild_id, lineage)
+        return found.id if found is not None else 0
 
     async def _auto_reply(self, said: Incoming) -> bool:
         if said.place.is_dm:
@@ -59,10 +105,10 @@ class Chat(commands.Cog):
             log.error("a channel's settings could not be read: %s", error)
             return False
 
-    async def _tell(self, said: Incoming, *, call: bool) -> None:
+    async def _tell(self, said: Incoming, *, call: bool, persona_id: int) -> None:
         """Hand a message to the engine. A call that can't even be stored is answered with the reason."""
         try:
-            await engine_of(self._bot).observe(said, trigger=call)
+            await engine_of(self._bot).observe(said, trigger=call, persona_id=persona_id)
         except KeepsakeError as error:
             log.error("a message could not be stored: %s", error, extra={"channel": said.place.channel_id})
             channel = self._bot.get_channel(said.place.channel_id)
@@ -82,17 +128,17 @@ class Chat(commands.Cog):
             return
         said = incoming(message, me.id)
         if said is not None:
-            with _logged("an edit"):
+            with _logged("storing an edit"):
                 await engine_of(self._bot).edited(await with_files(said, message))
 
     @commands.Cog.listener()
     async def on_raw_message_delete(self, payload: discord.RawMessageDeleteEvent) -> None:
-        with _logged("a deletion"):
+        with _logged("storing a deletion"):
             await engine_of(self._bot).deleted(payload.channel_id, [payload.message_id])
 
     @commands.Cog.listener()
     async def on_raw_bulk_message_delete(self, payload: discord.RawBulkMessageDeleteEvent) -> None:
-        with _logged("a deletion"):
+        with _logged("storing a deletion"):
             await engine_of(self._bot).deleted(payload.channel_id, sorted(payload.message_ids))
 
     @app_commands.command(
@@ -109,7 +155,7 @@ class Chat(commands.Cog):
         await engine_of(self._bot).refresh(place, person, marker.id)
         await interaction.edit_original_response(
             embed=_render.refresh_embed(person.name),
-            view=notices.one(notices.RestoreButton(marker.id)),
+            view=marks.one(marks.RestoreButton(marker.id)),
             allowed_mentions=QUIET,
         )
 
@@ -137,11 +183,14 @@ async def _decline(message: discord.Message, decision: Refuse) -> None:
 
 @contextlib.contextmanager
 def _logged(what: str) -> Iterator[None]:
-    """A store that is busy loses no event for good: the window is brought in step before the next turn."""
+    """A store that is busy loses no event for good: the window is brought in step before the next turn.
+
+    A call whose persona could not be read is for whoever answers there, or says why it can't be stored.
+    """
     try:
         yield
     except KeepsakeError as error:
-        log.error("%s could not be stored: %s", what, error)
+        log.error("%s failed: %s", what, error)
 
 
 async def setup(bot: commands.AutoShardedBot) -> None:

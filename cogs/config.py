@@ -10,21 +10,26 @@ from discord import app_commands
 from discord.ext import commands
 
 from cogs import engine_of
+from cogs._entries import CHOICES
 from cogs._errors import answering, whisper
 from cogs._inbound import place_and_person
 from cogs._outcomes import QUIET
 from cogs._render import escape
 from cogs.memories import EVERYWHERE, INSTALLED
+from cogs.views.help_panel import SERVERS_ONLY
 from cogs.views.modals import OwnView, TextModal
 from cogs.views.pages import cut
-from cogs.views.settings_panel import SettingsPanel, prompt_modal
+from cogs.views.settings_panel import SettingsPanel, prompt_modal, unfit
 from memory.config import ConfigKey, ConfigRefused, ConfigType, Level
 from memory.config.rules import key_of, keys_at, plan_change
 
 BACK = app_commands.Choice(name="default (no longer set here)", value="default")
 
-_SERVER_KEYS = [app_commands.Choice(name=k.title, value=k.name) for k in keys_at(Level.SERVER)]
-_CHANNEL_KEYS = [app_commands.Choice(name=k.title, value=k.name) for k in keys_at(Level.CHANNEL)]
+
+def _choices(level: Level) -> list[app_commands.Choice[str]]:
+    """The settings by title and name: the docs use the name, and Discord finds either as one types."""
+    found = [(f"{key.title} ({key.name})", key.name) for key in keys_at(level)]
+    return [app_commands.Choice(name=label, value=name) for label, name in found]
 
 
 class Configuration(commands.Cog, name="Config"):
@@ -46,11 +51,11 @@ class Configuration(commands.Cog, name="Config"):
         await panel.load(interaction)
         await panel.open(interaction)
 
-    @config.command(name="server", description="Change a setting of the whole server")
+    @config.command(name="server", description="Change a setting of the whole server", extras=SERVERS_ONLY)
     @app_commands.describe(
         key="Which setting", value="Its new value; leave it out for a long text, and a box opens"
     )
-    @app_commands.choices(key=_SERVER_KEYS)
+    @app_commands.choices(key=_choices(Level.SERVER))
     async def server(self, interaction: discord.Interaction, key: str, value: str | None = None) -> None:
         await _change(interaction, key, value, Level.SERVER)
 
@@ -58,7 +63,7 @@ class Configuration(commands.Cog, name="Config"):
     @app_commands.describe(
         key="Which setting", value="Its new value; leave it out for a long text, and a box opens"
     )
-    @app_commands.choices(key=_CHANNEL_KEYS)
+    @app_commands.choices(key=_choices(Level.CHANNEL))
     async def channel(self, interaction: discord.Interaction, key: str, value: str | None = None) -> None:
         await _change(interaction, key, value, Level.CHANNEL)
 
@@ -70,7 +75,8 @@ class Configuration(commands.Cog, name="Config"):
             key = key_of(str(getattr(interaction.namespace, "key", "")))
         except ConfigRefused:
             return []
-        return [c for c in value_choices(key) if typed.casefold() in c.name.casefold()]
+        offered = channel_choices(interaction) if key.type is ConfigType.CHANNEL else value_choices(key)
+        return [c for c in offered if typed.casefold() in c.name.casefold()][:CHOICES]
 
 
 def value_choices(key: ConfigKey) -> list[app_commands.Choice[str]]:
@@ -84,6 +90,15 @@ def value_choices(key: ConfigKey) -> list[app_commands.Choice[str]]:
         for choice in key.choices
     ]
     return [*found, BACK]
+
+
+def channel_choices(interaction: discord.Interaction) -> list[app_commands.Choice[str]]:
+    """The text channels of the server where I can post, in their order there."""
+    guild = interaction.guild
+    found = (
+        [] if guild is None else [c for c in guild.text_channels if c.permissions_for(guild.me).send_messages]
+    )
+    return [BACK, *(app_commands.Choice(name=cut(f"#{c.name}", 95), value=str(c.id)) for c in found)]
 
 
 async def _change(interaction: discord.Interaction, name: str, value: str | None, level: Level) -> None:
@@ -116,6 +131,9 @@ def _box(key: ConfigKey, text: str, level: Level) -> TextModal:
 async def _store(interaction: discord.Interaction, key: ConfigKey, value: str, level: Level) -> None:
     await interaction.response.defer(ephemeral=True, thinking=True)
     place, person = place_and_person(interaction)
+    if said := unfit(interaction, key, value):
+        await interaction.edit_original_response(content=said, allowed_mentions=QUIET)
+        return
     try:
         said = await engine_of(interaction).config.set(person, place, key.name, value, level=level)
     except ConfigRefused as refused:

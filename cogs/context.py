@@ -17,13 +17,14 @@ from cogs._errors import answering, whisper
 from cogs._inbound import place_and_person
 from cogs._outcomes import QUIET
 from cogs.memories import EVERYWHERE, INSTALLED
-from cogs.views import budget_picture
+from cogs.views import budget_picture, persona_words
 from cogs.views.entry_text import handle, when
 from cogs.views.pages import cut
+from cogs.views.persona_choice import complete_any, name_of_persona, picked
 from memory.engine import LastTurn
 from memory.prompt.ledger import Ledger, Status
 from memory.prompt.views import explain
-from memory.types import Turn
+from memory.types import DEFAULT_LINEAGE, Turn
 
 REASONS = 6
 """Reasons for leaving something out that are listed; the attached table has them all."""
@@ -47,16 +48,26 @@ class Context(commands.Cog):
     )
 
     @context.command(name="preview", description="What I would be given if you wrote to me now")
-    @app_commands.describe(text="What you would write (may be left out)")
+    @app_commands.describe(
+        text="What you would write (may be left out)",
+        persona="Who would answer (who answers here, unless you choose)",
+    )
+    @app_commands.autocomplete(persona=complete_any)
     async def preview(
-        self, interaction: discord.Interaction, text: app_commands.Range[str, 0, 2000] = ""
+        self,
+        interaction: discord.Interaction,
+        text: app_commands.Range[str, 0, 2000] = "",
+        persona: str = "",
     ) -> None:
         await interaction.response.defer(ephemeral=True, thinking=True)
         place, person = place_and_person(interaction)
         async with answering(interaction):
-            ledger = await engine_of(interaction).preview(person, place, text)
+            engine = engine_of(interaction)
+            who = await picked(interaction, persona) if persona else await engine.answering(person, place)
+            ledger = await engine.preview(person, place, text, who)
             more = "-# Nothing was sent and nothing was saved."
-            await _show(interaction, "What I would be given now", ledger, more)
+            answers = f"**Would answer** {persona_words.bold(name_of_persona(interaction, who))}"
+            await _show(interaction, "What I would be given now", answers, ledger, more)
 
     @context.command(name="last", description="What I was given for my latest reply here, and what it cost")
     async def last(self, interaction: discord.Interaction) -> None:
@@ -68,7 +79,9 @@ class Context(commands.Cog):
                 content="I have not answered anybody here yet. `/context preview` shows the next prompt."
             )
             return
-        await _show(interaction, "What I was given for my latest reply", found.ledger, last_words(found))
+        answered = f"**Answered** {await _who(interaction, found.turn)}"
+        title = "What I was given for my latest reply"
+        await _show(interaction, title, answered, found.ledger, last_words(found))
 
     @context.command(
         name="snapshot", description="The whole prompt as a text file (Manage Server; in DMs you)"
@@ -116,7 +129,7 @@ def reasons(ledger: Ledger) -> str:
         why = entry.why or (
             "its summary is given instead" if entry.status is Status.SUMMARISED else "no room"
         )
-        sums = counted.setdefault((entry.block.kind.value, why), [0, 0])
+        sums = counted.setdefault((entry.block.kind.label, why), [0, 0])
         sums[0] += entry.block.entries
         sums[1] += entry.block.tokens
     ranked = sorted(counted.items(), key=lambda item: -item[1][1])
@@ -147,11 +160,25 @@ def last_words(found: LastTurn) -> str:
     return "\n".join(lines)
 
 
-async def _show(interaction: discord.Interaction, title: str, ledger: Ledger, more: str) -> None:
-    """The numbers, the picture, what was left out, and the table as a file."""
+async def _who(interaction: discord.Interaction, turn: Turn) -> str:
+    """Who gave a reply, by their present name."""
+    place, person = place_and_person(interaction)
+    engine = engine_of(interaction)
+    if turn.lineage == DEFAULT_LINEAGE:
+        return persona_words.bold(name_of_persona(interaction, await engine.personas.built_in(None)))
+    if place.guild_id is not None:
+        found = await engine.personas.by_lineage(place.guild_id, turn.lineage)
+    else:
+        found = await engine.editing.find(person, place, turn.persona_id)
+    gone = found is None or found.lineage != turn.lineage
+    return "a persona that is no longer here" if found is None or gone else persona_words.bold(found.name)
+
+
+async def _show(interaction: discord.Interaction, title: str, who: str, ledger: Ledger, more: str) -> None:
+    """Who it is for, the numbers, the picture, what was left out, and the table as a file."""
     picture = await asyncio.to_thread(budget_picture.draw, ledger)
     box: ui.Container[ui.LayoutView] = ui.Container(accent_colour=_COLOUR)
-    box.add_item(ui.TextDisplay(f"## {title}\n{ledger_words(ledger)}"))
+    box.add_item(ui.TextDisplay(f"## {title}\n{who}\n{ledger_words(ledger)}"))
     gallery: ui.MediaGallery[ui.LayoutView] = ui.MediaGallery()
     gallery.add_item(media=f"attachment://{PICTURE}", description=_alt(ledger))
     box.add_item(gallery)
@@ -179,13 +206,13 @@ def table(ledger: Ledger) -> str:
         block = entry.block
         why = f" ({entry.why})" if entry.why else ""
         title = " ".join(block.title.split())
-        rows.append(f"{block.tokens:>8,}  {entry.status.value:<10}  {block.kind.value}: {title}{why}")
+        rows.append(f"{block.tokens:>8,}  {entry.status.value:<10}  {block.kind.label}: {title}{why}")
     return "\n".join(rows) + "\n"
 
 
 def _alt(ledger: Ledger) -> str:
     """The picture in words, for who can't see it."""
-    listed = ", ".join(f"{p.kind.value} {p.tokens:,}" for p in budget_picture.parts(ledger) if p.tokens)
+    listed = ", ".join(f"{p.kind.label} {p.tokens:,}" for p in budget_picture.parts(ledger) if p.tokens)
     return cut(f"{ledger.used:,} of {ledger.budget:,} tokens used: {listed}", 1_000)
 
 

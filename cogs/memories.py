@@ -11,7 +11,7 @@ import discord
 from discord import app_commands
 from discord.ext import commands
 
-from cogs import _outcomes, engine_of
+from cogs import _outcomes, drafts, engine_of, keeping
 from cogs._entries import (
     NOT_THERE,
     complete_readable,
@@ -19,33 +19,24 @@ from cogs._entries import (
     find_entry,
     may_not_write,
     name_of,
-    writes_server,
 )
 from cogs._errors import whisper
 from cogs._inbound import place_and_person
 from cogs._outcomes import QUIET
+from cogs._scopes import NOT_IN_DMS, any_scope, lineage_here, main_scopes, picked_scope, scope_of
+from cogs._scopes import readable as readable_scopes
+from cogs._scopes import writable as writable_scopes
 from cogs.views.asking import Confirm, Draft, SaveAboutMe, keep
 from cogs.views.entry_text import PRIVATE_UNITS, handle, history_text, parse_handle, quoted
 from cogs.views.listings import PersonalListing, SearchListing, ServerListing
 from cogs.views.pages import cut
 from cogs.views.panel import SleepingPanel
 from cogs.views.panels import open_panel
-from memory.errors import KeepsakeError
-from memory.types import DEFAULT_LINEAGE, GLOBAL, Memory, Scope
+from cogs.views.tag_box import split_keywords
+from memory.facts.drafts import DESCRIPTION
+from memory.types import GLOBAL, Memory, Scope
 
 log = logging.getLogger(__name__)
-
-EVERYWHERE = app_commands.AppCommandContext(guild=True, dm_channel=True, private_channel=False)
-"""Commands work in servers and in direct messages with the bot."""
-
-INSTALLED = app_commands.AppInstallationType(guild=True, user=False)
-
-SCOPES = [
-    app_commands.Choice(name="me, with this persona", value="user_persona"),
-    app_commands.Choice(name="me, everywhere (all personas)", value="user_global"),
-    app_commands.Choice(name="this server, with this persona", value="server_persona"),
-    app_commands.Choice(name="this server, for all personas", value="server_global"),
-]
 
 NO_SERVER = (
     "In a direct message there is no server to remember things about, so nothing was saved. Choose one of the"
@@ -59,21 +50,10 @@ NO_SCOPE = (
 )
 
 
-def picked_scope(choice: str) -> str | None:
-    """The scope's value, whether it was picked from the list or its name was typed out."""
-    for known in SCOPES:
-        if choice.strip().casefold() in (known.value, known.name.casefold()):
-            return known.value
-    return None
+EVERYWHERE = app_commands.AppCommandContext(guild=True, dm_channel=True, private_channel=False)
+"""Commands work in servers and in direct messages with the bot."""
 
-
-def scope_of(choice: str, user_id: int, guild_id: int | None) -> Scope | None:
-    """The scope that a choice means here; None for a server's in a direct message."""
-    whose, which = choice.split("_")
-    lineage = GLOBAL if which == "global" else DEFAULT_LINEAGE
-    if whose == "user":
-        return Scope.user(user_id, lineage)
-    return None if guild_id is None else Scope.server(guild_id, lineage)
+INSTALLED = app_commands.AppInstallationType(guild=True, user=False)
 
 
 class Memories(commands.Cog):
@@ -96,35 +76,46 @@ class Memories(commands.Cog):
     @memory.command(name="add", description="Remember something")
     @app_commands.describe(
         text="One fact, as one plain sentence",
-        scope="Whom it is about, and for which personas (you, with this persona, unless you choose)",
+        scope="Whom it is about, and for which personas (you, with the persona in use, unless you choose)",
         pinned="Pinned entries are always kept in mind, and only people can change them",
+        keywords="Use it only when one of these appears: up to 5, with commas; in “quotes” whole words only",
     )
+    @app_commands.autocomplete(scope=writable_scopes)
     async def add(
         self,
         interaction: discord.Interaction,
         text: str,
         scope: str = "user_persona",
         pinned: bool = False,
+        keywords: str = "",
+    ) -> None:
+        where = await any_scope(interaction, scope)
+        words = split_keywords(keywords)
+        if isinstance(where, str):
+            lineage = GLOBAL if picked_scope(scope) == "server_global" else await lineage_here(interaction)
+            mine = Scope.user(interaction.user.id, lineage)
+            line = NO_SERVER if where == NOT_IN_DMS else NO_SCOPE
+            await _offer_personal(interaction, line, Draft(text, mine, pinned=pinned, keywords=words))
+            return
+        await keep(interaction, Draft(text, where, pinned=pinned, keywords=words))
+
+    @memory.command(
+        name="generate", description="Draft memories from a description; you see them before they are saved"
+    )
+    @app_commands.describe(
+        description="What the memories should say, in your own words; the chat is not read",
+        scope="Whom they are about, and for which personas (you, with the persona in use, unless you choose)",
+    )
+    @app_commands.autocomplete(scope=main_scopes)
+    async def generate(
+        self,
+        interaction: discord.Interaction,
+        description: app_commands.Range[str, 1, DESCRIPTION],
+        scope: str = "user_persona",
     ) -> None:
         picked = picked_scope(scope)
-        where = scope_of(picked, interaction.user.id, interaction.guild_id) if picked else None
-        if where is None:
-            await _offer_personal(interaction, picked, text, pinned=pinned)
-            return
-        await keep(interaction, Draft(text, where, pinned=pinned))
-
-    @add.autocomplete("scope")
-    async def add_scopes(
-        self, interaction: discord.Interaction, typed: str
-    ) -> list[app_commands.Choice[str]]:
-        """Those that this person may write here now. Who picks another by its name is told what it needs."""
-        try:
-            shared = interaction.guild_id is not None and await writes_server(interaction)
-        except KeepsakeError as error:
-            log.warning("only personal scopes are offered: %s", error)
-            shared = False
-        here = SCOPES if shared else SCOPES[:2]
-        return [choice for choice in here if typed.casefold() in choice.name.casefold()]
+        where = await scope_of(interaction, picked) if picked else None
+        await drafts.generate(interaction, description, where)
 
     @memory.command(name="edit", description="Change the words of an entry")
     @app_commands.describe(entry="Type a few of its words, or its handle such as m12")
@@ -151,6 +142,38 @@ class Memories(commands.Cog):
             await _ask_to_delete(interaction, found)
         else:
             await _delete(interaction, found)
+
+    @memory.command(name="tag", description="Say when and where an entry is used: its keywords and channels")
+    @app_commands.describe(entry="Type a few of its words, or its handle such as m12")
+    @app_commands.autocomplete(entry=complete_writable)
+    async def tag(self, interaction: discord.Interaction, entry: str) -> None:
+        await keeping.tag(interaction, entry)
+
+    @memory.command(name="move", description="Move an entry: to you or the server, one persona or all")
+    @app_commands.describe(
+        entry="Type a few of its words, or its handle such as m12", to="Where it belongs from now on"
+    )
+    @app_commands.autocomplete(entry=complete_writable, to=writable_scopes)
+    async def move(self, interaction: discord.Interaction, entry: str, to: str) -> None:
+        await keeping.move(interaction, entry, to)
+
+    @memory.command(name="clear", description="Delete every unpinned entry of one scope, for good")
+    @app_commands.describe(scope="What to empty; you are asked before anything is deleted")
+    @app_commands.autocomplete(scope=writable_scopes)
+    async def clear(self, interaction: discord.Interaction, scope: str) -> None:
+        await keeping.clear(interaction, scope)
+
+    @memory.command(name="export", description="One scope's entries as a file")
+    @app_commands.describe(scope="Whose entries")
+    @app_commands.autocomplete(scope=readable_scopes)
+    async def export(self, interaction: discord.Interaction, scope: str) -> None:
+        await keeping.export(interaction, scope)
+
+    @memory.command(name="import", description="Save the entries of an exported file, all or none of them")
+    @app_commands.describe(scope="Where they belong", file="A file that /memory export made, up to 1 MB")
+    @app_commands.autocomplete(scope=writable_scopes)
+    async def bring_in(self, interaction: discord.Interaction, scope: str, file: discord.Attachment) -> None:
+        await keeping.bring_in(interaction, scope, file)
 
     @memory.command(name="search", description="Find entries by their words")
     @app_commands.describe(query="Words to look for")
@@ -181,16 +204,11 @@ class Memories(commands.Cog):
         await _outcomes.carry_out(interaction, lambda who, where: facts.undo(who, where, None))
 
 
-async def _offer_personal(
-    interaction: discord.Interaction, picked: str | None, text: str, *, pinned: bool
-) -> None:
+async def _offer_personal(interaction: discord.Interaction, line: str, draft: Draft) -> None:
     """Say that there is no such scope here, and keep the words. In a DM the answer stays."""
-    lineage = GLOBAL if picked == "server_global" else DEFAULT_LINEAGE
-    view = SaveAboutMe(
-        interaction.user.id, Draft(text, Scope.user(interaction.user.id, lineage), pinned=pinned)
-    )
+    view = SaveAboutMe(interaction.user.id, draft)
     await interaction.response.send_message(
-        NO_SERVER if picked else NO_SCOPE,
+        line,
         ephemeral=interaction.guild_id is not None,
         allowed_mentions=QUIET,
         view=view,

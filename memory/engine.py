@@ -3,27 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memory.config.service import Config
+from memory.facts.clearing import Cleared
+from memory.facts.drafting import Drafting
+from memory.facts.drafts import Pick
+from memory.facts.leaving import Left as Left  # for the front's types
+from memory.facts.leaving import leave, leaving_counts
 from memory.facts.service import Facts
 from memory.llm.port import Model
+from memory.personas.editing import Editing
+from memory.personas.rules import PersonaRefused
+from memory.personas.service import Personas
 from memory.ports import NoticeView, Surface
 from memory.prompt import views
 from memory.prompt.ledger import Ledger
 from memory.settings import Settings
 from memory.store import Store
+from memory.turns.actions import Actions
 from memory.turns.background import Background
+from memory.turns.deciding import Deciding
 from memory.turns.gate import Gate
 from memory.turns.notify import Notifier
 from memory.turns.prepare import Preparer
 from memory.turns.recovery import Recovery
 from memory.turns.run import Turns
-from memory.types import AuthorKind, Clock, Incoming, Person, Place, Turn
+from memory.types import (
+    AuthorKind,
+    Clock,
+    Incoming,
+    Notice,
+    Person,
+    Persona,
+    Place,
+    Scope,
+    Turn,
+)
 from memory.window.recorder import Recorder
 
 SHUTDOWN_GRACE_S = 10.0
 """Seconds that running turns get to finish when the process is asked to stop."""
+
+
+RECOUNT = "Its memories have changed meanwhile. Nothing was deleted: look at the numbers again."
+"""Why a persona was not deleted together with memories that nobody was told of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +70,7 @@ class Rooms:
     facts: Facts
     recorder: Recorder
     preparer: Preparer
+    personas: Personas
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +83,7 @@ class Running:
     notifier: Notifier
     recovery: Recovery
     background: Background
+    actions: Actions
 
 
 RunningMaker = Callable[[Rooms, Surface], Running]
@@ -70,6 +96,16 @@ class Engine:
         self._rooms = rooms
         self._make = run
         self._running: Running | None = None
+        self._drafts = Drafting(rooms.facts, rooms.model, rooms.config.get)
+        self._suggestions = Deciding(rooms.facts, lambda: self._now.surface)
+        self._editing = Editing(
+            rooms.store,
+            rooms.clock,
+            rooms.personas,
+            limit=rooms.settings.max_personas_per_server,
+            surface=lambda: self._now.surface,
+            changed=rooms.config.forget,
+        )
 
     @property
     def settings(self) -> Settings:
@@ -88,12 +124,38 @@ class Engine:
         return self._rooms.config
 
     @property
+    def personas(self) -> Personas:
+        return self._rooms.personas
+
+    @property
+    def editing(self) -> Editing:
+        """Personas as people change them."""
+        return self._editing
+
+    @property
+    def suggestions(self) -> Deciding:
+        """What waits for somebody's yes."""
+        return self._suggestions
+
+    @property
+    def drafts(self) -> Drafting:
+        """Entries that somebody reviews before they are saved."""
+        return self._drafts
+
+    @property
     def model(self) -> Model:
         return self._rooms.model
+
+    @property
+    def actions(self) -> Actions:
+        """What members do to one message: regenerate, rewind, fork, exclude."""
+        return self._now.actions
 
     async def start(self, surface: Surface) -> None:
         """Begin to work with a surface. Recovery waits for :meth:`reconnected`, when it can be reached."""
         self._running = self._make(self._rooms, surface)
+        self._rooms.facts.own_name = surface.persona_name
+        await self._rooms.personas.load(surface.is_member)
         await self._rooms.recorder.load()
 
     @property
@@ -128,11 +190,19 @@ class Engine:
         await self._rooms.model.close()
         await self._rooms.store.close()
 
-    async def observe(self, incoming: Incoming, *, trigger: bool) -> None:
-        """A message was said. Stored once, however often it is told; a trigger is answered once."""
-        if await self._rooms.recorder.observe(incoming, trigger=trigger):
+    async def observe(self, incoming: Incoming, *, trigger: bool, persona_id: int = 0) -> None:
+        """A message was said. Stored once, however often it is told; a trigger is answered once.
+
+        ``persona_id``: whom a trigger calls (0: the built-in persona).
+        """
+        if await self._rooms.recorder.observe(incoming, trigger=trigger, persona_id=persona_id):
             self._now.turns.called(incoming.message_id, incoming.place, incoming.author)
             self._now.gate.wake(incoming.place.channel_id)
+
+    async def turn_of(self, message_id: int) -> Turn | None:
+        """The turn whose reply a message of ours is (part of)."""
+        async with self._rooms.store.read() as tx:
+            return await tx.turns.by_reply(message_id)
 
     async def edited(self, incoming: Incoming) -> None:
         """A person edited a message."""
@@ -168,16 +238,51 @@ class Engine:
         async with self._rooms.store.write() as tx:
             return await tx.channels.drop_epochs(place.channel_id, [marker_id]) > 0
 
-    async def preview(self, person: Person, place: Place, text: str) -> Ledger:
-        """What a turn would send if ``person`` said ``text`` now. Writes nothing. Raises BudgetError."""
+    async def clear(
+        self, person: Person, place: Place, scope: Scope, asked: Sequence[int], *, pinned: bool
+    ) -> Cleared:
+        """Delete entries of a scope for good (SPEC §4.6); confirmations that show their words lose them."""
+        done = await self.facts.clear(person, place, scope, asked, pinned=pinned)
+        if done.notices:
+            self._redraw(f"cleared up to notice {done.notices[0].id}", done.notices)
+        return done
+
+    def _redraw(self, why: str, notices: Sequence[Notice]) -> None:
+        """Draw confirmations again in the background, as things stand now."""
+
+        async def redraw() -> None:
+            for notice in notices:
+                view = await self.notice_view(notice.id, Place(notice.channel_id, notice.guild_id))
+                if view is not None:
+                    await self._now.surface.redraw(view)
+
+        if notices:
+            self._now.background.start(why, redraw)
+
+    async def answering(self, person: Person, place: Place) -> Persona:
+        """Who answers this person here when nobody else is called, as things stand now."""
+        rooms = self._rooms
+        return await rooms.personas.answering(place, await rooms.config.persona_id(place), person.id)
+
+    async def preview(
+        self, person: Person, place: Place, text: str, persona: Persona | None = None
+    ) -> Ledger:
+        """What a turn would send if ``person`` said ``text`` now. Writes nothing. Raises BudgetError.
+
+        ``persona``: who would answer; None for whoever answers there when nobody else is called.
+        """
         rooms, surface = self._rooms, self._now.surface
+        if persona is None:
+            persona = await self.answering(person, place)
         said = Incoming(_AFTER_ALL, place, person, text or "…", self.clock.now(), kind=AuthorKind.MEMBER)
         info = rooms.model.info
         row = rooms.recorder.message(said)
-        reserved = (surface.persona_name(place),)
-        loaded = await rooms.preparer.load(place, info, [row], {person.id: person}, reserved=reserved)
-        tools = self._now.turns.tool_specs()
-        words = rooms.preparer.words(surface, place, loaded.triggers[-1].author_name, tools)
+        reserved = (surface.persona_name(place), persona.name)
+        loaded = await rooms.preparer.load(
+            place, info, [row], {person.id: person}, persona, reserved=reserved
+        )
+        tools = self._now.turns.tool_specs(loaded)
+        words = rooms.preparer.words(surface, place, loaded.triggers[-1].author_name, tools, persona)
         prepared = rooms.preparer.build(loaded, info, self.clock.now(), words)
         return views.redact(prepared.prompt.ledger, person.id)
 
@@ -194,10 +299,72 @@ class Engine:
             stored = await tx.turns.ledger(turn.id)
         return LastTurn(turn, views.redact(views.from_json(stored), person.id))
 
+    async def leaving(self, person: Person, place: Place, persona_id: int) -> tuple[Persona, Left]:
+        """What deleting a persona would do to its memories, counted. Raises PersonaRefused.
+
+        Nothing is written; it is a unit of writing because what it counts is held still until it ends.
+        """
+        async with self._rooms.store.write() as tx:
+            persona = await self._editing.removable(tx, person, place, persona_id)
+            return persona, await leaving_counts(tx, persona, self._now.surface.in_server)
+
+    async def delete_persona(
+        self,
+        person: Person,
+        place: Place,
+        persona_id: int,
+        delete_server: bool,
+        counted: int | None = None,
+    ) -> Left:
+        """Delete a persona in one transaction; its memories become those of all personas (SPEC §4.6).
+
+        ``delete_server``: those about the server are deleted instead; ``counted``: how many the person was
+        told these are. Raises PersonaRefused when there are others by now, and for who may not do this.
+        """
+        surface = self._now.surface
+        async with self._rooms.store.write() as tx:
+            persona = await self._editing.removable(tx, person, place, persona_id)
+            if delete_server and counted is not None:
+                now = await leaving_counts(tx, persona, surface.in_server)
+                if now.server != counted:
+                    raise PersonaRefused(RECOUNT)
+            left = await leave(
+                tx,
+                self.clock,
+                persona,
+                person,
+                place,
+                surface.in_server,
+                delete_server=delete_server,
+            )
+            hooks = await tx.hooks.of_persona(persona.guild_id or 0, persona.lineage)
+            if not await tx.personas.remove(persona):
+                raise PersonaRefused(RECOUNT)
+        self._rooms.personas.forget(persona.guild_id)
+        self._redraw(f"persona {persona.id} was deleted", left.notices)
+        await surface.retire(hooks)
+        for hook in hooks:
+            await self._rooms.personas.drop_hook(hook.id)
+        return left
+
+    async def pickable(
+        self, place: Place, messages: Sequence[Incoming], clicked_id: int | None = None
+    ) -> tuple[Pick, ...]:
+        """Those of ``messages`` that may be saved. Raises DraftRefused when the clicked one may not."""
+        bare = [replace(m, text=self._rooms.recorder.message(m).text) for m in messages]
+        return await self._drafts.pickable(place, bare, clicked_id)
+
     async def notice_posted(self, notice_id: int, message_id: int) -> None:
         """A confirmation stands in a channel: it is recognised by this message id from now on."""
         async with self._rooms.store.write() as tx:
             await tx.notices.posted(notice_id, message_id)
+
+    async def only_audited(self, notice: Notice, place: Place) -> bool:
+        """A server's write by command: is its confirmation kept out of the place by its settings?
+
+        It is told in the audit channel then, if the server has one.
+        """
+        return await self._now.notifier.audit(notice, place)
 
     async def notice_view(self, notice_id: int, place: Place) -> NoticeView | None:
         """All that a confirmation shows, as things stand now."""

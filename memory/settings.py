@@ -241,6 +241,10 @@ class Settings(BaseModel):
         Limit, About(_LIMITS, "Unpinned memories given to the model in one turn.", lenient=True)
     ] = 100
 
+    max_personas_per_server: Annotated[
+        Limit, About(_LIMITS, "Personas of one server, the built-in one not counted.", lenient=True)
+    ] = 20
+
     log_level: Annotated[
         LogLevel,
         BeforeValidator(_one_of("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL", upper=True)),

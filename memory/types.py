@@ -100,8 +100,9 @@ class Attachment:
 class Incoming:
     """One message as Discord sent it, without any Discord object.
 
-    ``mentions`` maps mentioned user ids to their present display names. ``persona`` is True for a
-    message that we posted ourselves (seen when history is read back).
+    ``mentions`` maps mentioned user ids to their present display names. ``lineage``: of a message that we
+    posted ourselves (``kind`` PERSONA, seen when history is read back), which persona said it; "" for the
+    built-in one.
     """
 
     message_id: int
@@ -113,11 +114,15 @@ class Incoming:
     reply_to: int | None = None
     attachments: tuple[Attachment, ...] = ()
     mentions: Mapping[int, str] = field(default_factory=dict)
+    lineage: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A stored message of the live window. ``line`` is what the prompt shows; ``tokens`` counts it."""
+    """A stored message of the live window. ``line`` is what the prompt shows; ``tokens`` counts it.
+
+    ``lineage``: which persona said it, "" for the built-in one and for everybody who is no persona.
+    """
 
     id: int
     channel_id: int
@@ -133,6 +138,7 @@ class Message:
     turn_id: int | None = None
     excluded: bool = False
     images: tuple[str, ...] = ()
+    lineage: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +198,9 @@ class Op(StrEnum):
     PIN = "pin"
     UNPIN = "unpin"
     WIDEN = "widen"
+    TAG = "tag"
+    MOVE = "move"
+    CLEAR = "clear"
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,13 +223,16 @@ class JournalEntry:
 
 
 class TurnState(StrEnum):
-    """Life of a turn. Everything but OPEN and COMMITTED is closed and never touched again."""
+    """Life of a turn. OPEN and COMMITTED are unfinished. REPLACED: its reply was regenerated; REWOUND: the
+    channel was taken back to before it. Neither is touched again, nor is any other closed turn."""
 
     OPEN = "open"
     COMMITTED = "committed"
     DELIVERED = "delivered"
     FAILED = "failed"
     REPORTED = "reported"
+    REPLACED = "replaced"
+    REWOUND = "rewound"
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +251,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One reply: its triggers, its state, its result."""
+    """One reply: its triggers, its state, its result. ``persona_id`` 0: the built-in persona."""
 
     id: int
     place: Place
@@ -253,6 +265,7 @@ class Turn:
     error: str = ""
     usage: Usage = Usage()
     model: str = ""
+    persona_id: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,9 +288,21 @@ class NoticeState(StrEnum):
     FAILED = "failed"
 
 
+class NoticeLook(StrEnum):
+    """How a notice shows: a card of its own, a share of a turn's one line, or a card in the audit channel.
+
+    The audit channel's readers are not those who heard what was said: no personal text shows there.
+    """
+
+    CARD = "card"
+    LINE = "line"
+    AUDIT = "audit"
+
+
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """The confirmation of one committed write or one waiting proposal."""
+    """The confirmation of one committed write or one waiting proposal. ``channel_id``: where it stands, or is
+    to be posted. All lines of one turn stand in one message."""
 
     id: int
     channel_id: int
@@ -288,6 +313,7 @@ class Notice:
     message_id: int | None = None
     turn_id: int | None = None
     attempts: int = 0
+    look: NoticeLook = NoticeLook.CARD
 
 
 class ProposalState(StrEnum):
@@ -299,7 +325,10 @@ class ProposalState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A write that waits for somebody's approval (SPEC §4.4, §4.8). ``op`` is ADD, UPDATE or DELETE."""
+    """A write that waits for somebody's approval (SPEC §4.4, §4.8). ``op`` is ADD, UPDATE or DELETE.
+
+    ``text``: as it was suggested. ``journal_id``: the write that approved it, whose text may be another.
+    """
 
     id: int
     scope: Scope
@@ -312,6 +341,7 @@ class Proposal:
     source: Source | None
     state: ProposalState
     created_at: datetime
+    journal_id: int | None = None
 
 
 class DetailLevel(StrEnum):
@@ -320,6 +350,70 @@ class DetailLevel(StrEnum):
     ESSENTIAL = "essential"
     BALANCED = "balanced"
     DETAILED = "detailed"
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One exchange that shows how a persona speaks: what a member says, what it answers."""
+
+    said: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Persona:
+    """A character of a server (SPEC §11). ``id`` 0: the built-in one, which every place has.
+
+    ``lineage``: kept by card export and import, so that memories follow the character. ``prompt``: its own
+    standing instructions. ``detail`` None: the server's level. ``learns`` False: saved memories are neither
+    written by the model nor read (SPEC §4.8). ``picture``: digest of its avatar, "" when it has none.
+    """
+
+    id: int
+    guild_id: int | None
+    lineage: str
+    name: str
+    description: str = ""
+    prompt: str = ""
+    attributes: tuple[str, ...] = ()
+    samples: tuple[Sample, ...] = ()
+    triggers: tuple[str, ...] = ()
+    detail: DetailLevel | None = None
+    learns: bool = True
+    picture: str = ""
+    version: int = 1
+
+    @property
+    def built_in(self) -> bool:
+        return self.lineage == DEFAULT_LINEAGE
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """The webhook through which one persona speaks in one channel and its threads.
+
+    ``channel_id``: the parent channel. ``picture``: digest of the avatar that was uploaded to it.
+    """
+
+    id: int
+    channel_id: int
+    guild_id: int
+    lineage: str
+    token: str = field(repr=False)
+    picture: str = ""
+    used_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rewound:
+    """A stretch that *Rewind to here* took out: ids above ``after_id`` up to ``marker_id``, both messages."""
+
+    channel_id: int
+    after_id: int
+    marker_id: int
+
+    def holds(self, message_id: int) -> bool:
+        return self.after_id < message_id <= self.marker_id
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,16 +13,21 @@ from memory.facts.tools import MemoryTools
 from memory.facts.writes import MemoryLimits
 from memory.llm import tokenizers
 from memory.llm.port import Model
+from memory.personas.service import Personas
 from memory.ports import Surface
 from memory.settings import Settings
 from memory.store import Store
+from memory.turns.acting import Acting
+from memory.turns.actions import Actions
 from memory.turns.background import Background
+from memory.turns.delivery import Delivery
+from memory.turns.doors import Doors, Stage
 from memory.turns.gate import Gate
 from memory.turns.notify import Notifier
 from memory.turns.prepare import Preparer
 from memory.turns.recovery import Recovery
-from memory.turns.run import Doors, Stage, Turns
-from memory.types import DEFAULT_LINEAGE, Clock
+from memory.turns.run import Turns
+from memory.types import Clock, Person, Persona, Place
 from memory.window.recorder import Recorder
 
 
@@ -65,7 +70,13 @@ async def build(
         injected=settings.max_injected_memories,
     )
     config = Config(store, settings, clock)
-    facts = Facts(store, clock, limits)
+    personas = Personas(store, clock)
+
+    async def in_use(person: Person, place: Place, lately: bool) -> Persona:
+        chosen = await config.persona_id(place)
+        return await personas.answering(place, chosen, person.id, lately=lately)
+
+    facts = Facts(store, clock, limits, in_use)
     rooms = Rooms(
         settings=settings,
         clock=clock,
@@ -74,7 +85,8 @@ async def build(
         config=config,
         facts=facts,
         recorder=Recorder(store, clock, tokenizer),
-        preparer=Preparer(store, settings, config, tokenizer, DEFAULT_LINEAGE),
+        preparer=Preparer(store, settings, config, personas, tokenizer),
+        personas=personas,
     )
     return Engine(rooms, _running(MemoryTools(facts), stage))
 
@@ -102,24 +114,25 @@ def _llm(settings: Settings) -> llm.LlmConfig:
 def _running(tools: MemoryTools, stage: Stage) -> RunningMaker:
     def make(rooms: Rooms, surface: Surface) -> Running:
         background = Background()
-        notifier = Notifier(rooms.store, rooms.facts, surface, background)
-        turns = Turns(
-            Doors(
-                store=rooms.store,
-                clock=rooms.clock,
-                settings=rooms.settings,
-                model=rooms.model,
-                surface=surface,
-                recorder=rooms.recorder,
-                preparer=rooms.preparer,
-                tools=tools,
-                notifier=notifier,
-                lineage=DEFAULT_LINEAGE,
-                stage=stage,
-            )
+        notifier = Notifier(rooms.store, rooms.facts, rooms.config, surface, background)
+        doors = Doors(
+            store=rooms.store,
+            clock=rooms.clock,
+            settings=rooms.settings,
+            model=rooms.model,
+            surface=surface,
+            recorder=rooms.recorder,
+            preparer=rooms.preparer,
+            personas=rooms.personas,
+            tools=tools,
+            notifier=notifier,
+            stage=stage,
         )
+        delivery = Delivery(doors)
+        turns = Turns(doors, delivery)
         gate = Gate(turns.run)
-        recovery = Recovery(rooms.store, rooms.clock, surface, turns, gate)
-        return Running(surface, turns, gate, notifier, recovery, background)
+        recovery = Recovery(doors, delivery, turns, gate)
+        acting = Acting(doors, rooms.facts, rooms.config, turns, delivery, gate, background)
+        return Running(surface, turns, gate, notifier, recovery, background, Actions(acting))
 
     return make

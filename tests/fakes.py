@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from memory.llm.port import Event, Finished, ModelInfo, Request, TextPiece, ToolCall
-from memory.ports import DeliveryError, Failure, NoticeView, Posted
-from memory.types import AuthorKind, Incoming, Person, Place, Usage
+from memory.ports import DeliveryError, Failure, NoticeView, Past, Posted, Speaker
+from memory.types import AuthorKind, Hook, Incoming, Person, Place, Usage
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 BOT_ID = 9_000
@@ -102,6 +102,7 @@ class Said:
     report: bool = False
     notice: bool = False
     report_of: int | None = None
+    lineage: str = ""
 
 
 @dataclass
@@ -115,6 +116,11 @@ class FakeSurface:
     reports: list[Failure] = field(default_factory=list)
     refuse: DeliveryError | None = None
     unreadable: bool = False
+    redrawn: list[NoticeView] = field(default_factory=list)
+    retired: list[Hook] = field(default_factory=list)
+    strangers: set[tuple[int, int]] = field(default_factory=set)
+    left_servers: set[int] = field(default_factory=set)
+    shut_out: set[tuple[int, int]] = field(default_factory=set)
     _ids: itertools.count[int] = field(default_factory=lambda: itertools.count(1_000))
 
     def say(self, person: Person, text: str, place: Place = GENERAL, reply_to: int | None = None) -> Incoming:
@@ -137,7 +143,16 @@ class FakeSurface:
         return said
 
     def _incoming(self, said: Said) -> Incoming:
-        return Incoming(said.id, said.place, said.author, said.text, said.at, said.kind, said.reply_to)
+        return Incoming(
+            said.id,
+            said.place,
+            said.author,
+            said.text,
+            said.at,
+            said.kind,
+            said.reply_to,
+            lineage=said.lineage,
+        )
 
     def replies(self, place: Place = GENERAL) -> list[str]:
         """The persona's words in a place, reports and confirmations left out."""
@@ -147,12 +162,16 @@ class FakeSurface:
             if m.kind is AuthorKind.PERSONA and m.place == place and not m.report and not m.notice
         ]
 
-    def reply(self, place: Place, reply_to: int, standing: Sequence[Posted] = ()) -> FakeReply:
-        return FakeReply(self, place, reply_to, [p.message_id for p in standing])
+    def reply(
+        self, place: Place, reply_to: int, standing: Sequence[Posted] = (), speaker: Speaker | None = None
+    ) -> FakeReply:
+        return FakeReply(self, place, reply_to, [p.message_id for p in standing], speaker)
 
     async def history(
         self, place: Place, *, limit: int, before: int | None = None, after: int | None = None
-    ) -> list[Incoming]:
+    ) -> Past | None:
+        if self.unreadable:
+            return None
         found = [
             self._incoming(m)
             for m in self.messages.values()
@@ -162,17 +181,25 @@ class FakeSurface:
             and (before is None or m.id < before)
             and (after is None or m.id > after)
         ]
-        return sorted(found, key=lambda m: m.message_id)[-limit:]
+        found.sort(key=lambda m: m.message_id)
+        return Past(tuple(found[-limit:]), found[-limit].message_id if len(found) > limit else 0)
 
     async def own_replies(
-        self, place: Place, reply_to: int, partial_id: int | None = None
+        self, place: Place, reply_to: int, partial_id: int | None = None, speaker: Speaker | None = None
     ) -> list[Posted] | None:
         if self.unreadable:
             return None
+        lineage = speaker.lineage if speaker is not None else ""
         return [
             Posted(m.id, m.text, m.report, m.report_of)
             for m in self.messages.values()
-            if m.kind is AuthorKind.PERSONA and (m.reply_to == reply_to or m.id == partial_id)
+            if m.kind is AuthorKind.PERSONA
+            and m.place.channel_id == place.channel_id
+            and (
+                m.reply_to == reply_to
+                or m.id == partial_id
+                or (lineage and m.lineage == lineage and m.id > reply_to)
+            )
         ]
 
     async def post_notice(self, place: Place, view: NoticeView) -> int | None:
@@ -183,13 +210,32 @@ class FakeSurface:
         self.reports.append(failure)
         return self.post(place, failure.line, reply_to=reply_to, report=True, report_of=failure.turn_id).id
 
+    async def redraw(self, view: NoticeView) -> None:
+        self.redrawn.append(view)
+
+    async def retire(self, hooks: Sequence[Hook]) -> None:
+        self.retired += hooks
+
+    async def branch(self, place: Place, title: str, opening: str, people: Sequence[int]) -> Place:
+        if self.refuse is not None:
+            raise self.refuse
+        made = Place(next(self._ids), place.guild_id, place.parent_id or place.channel_id, title)
+        self.post(made, opening, notice=True)
+        return made
+
+    async def is_member(self, guild_id: int, user_id: int) -> bool:
+        return (guild_id, user_id) not in self.strangers
+
+    def in_server(self, guild_id: int) -> bool:
+        return guild_id not in self.left_servers
+
     async def can_read(self, place: Place, user_id: int) -> bool:
-        return True
+        return (place.channel_id, user_id) not in self.shut_out
 
     def own_id(self) -> int:
         return BOT_ID
 
-    def blind_spots(self) -> tuple[str, ...]:
+    def blind_spots(self, place: Place, speaker: Speaker | None = None) -> tuple[str, ...]:
         return ()
 
     def persona_name(self, place: Place) -> str:
@@ -207,13 +253,14 @@ class FakeReply:
     place: Place
     reply_to: int
     ids: list[int]
+    speaker: Speaker | None = None
 
     async def typing(self) -> None:
         """Nobody looks."""
 
     async def show(self, text: str) -> int | None:
         if not self.ids:
-            self.ids.append(self.surface.post(self.place, text, reply_to=self.reply_to).id)
+            self.ids.append(self._post(text))
         self.surface.messages[self.ids[0]].text = text
         return self.ids[0]
 
@@ -223,9 +270,20 @@ class FakeReply:
         if nonce in self.surface.nonces:
             return self.surface.nonces[nonce]
         await self.show(text)
+        for extra in self.ids[1:]:
+            self.surface.messages.pop(extra, None)
+        del self.ids[1:]
         posted = (Posted(self.ids[0], text),)
         self.surface.nonces[nonce] = posted
         return posted
+
+    def _post(self, text: str) -> int:
+        """A persona's message refers to none."""
+        if self.speaker is None:
+            return self.surface.post(self.place, text, reply_to=self.reply_to).id
+        said = self.surface.post(self.place, text, lineage=self.speaker.lineage)
+        said.author = Person(BOT_ID, self.speaker.name)
+        return said.id
 
     async def withdraw(self) -> None:
         for message_id in self.ids:

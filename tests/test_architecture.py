@@ -29,13 +29,15 @@ FACE = (
     "memory.ports",
     "memory.settings",
     "memory.config.rules",
+    "memory.facts.drafts",
     "memory.facts.outcomes",
+    "memory.personas.rules",
     "memory.prompt.ledger",
     "memory.prompt.views",
 )
 
 # What hangs on the engine's face: the front may name these in its types (TYPE_CHECKING), never build them.
-FACE_TYPES = ("memory.facts.service", "memory.config.service")
+FACE_TYPES = ("memory.facts.service", "memory.config.service", "memory.personas.service")
 
 # A room reaches down and to the doors; of other rooms it sees only what is pure.
 ROOM = (
@@ -302,7 +304,7 @@ def purity_violations(name: str, tree: ast.Module) -> list[str]:
 
 
 def is_pure(path: Path) -> bool:
-    return path.name == "rules.py" or within(name_of(path), ("memory/prompt",))
+    return path.name in ("rules.py", "keys.py") or within(name_of(path), ("memory/prompt",))
 
 
 def statements(function: ast.AST) -> int:

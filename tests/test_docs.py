@@ -17,10 +17,10 @@ from PIL import Image
 
 import run
 from cogs import _entries
-from cogs.views import entry_text, listings, notices, pages, panel
+from cogs.views import drafting, entry_text, listings, marks, notices, pages, panel, queue
 from memory.config import docs as config_docs
 from memory.config.rules import CONFIG_KEYS, PROMPT_LIMIT, Level, keys_at
-from memory.facts import finding, text, writes
+from memory.facts import drafts, finding, text, writes
 from memory.prompt import blocks, pins
 from memory.settings import Settings
 from memory.settings_docs import variables
@@ -52,6 +52,8 @@ DOCUMENTS = {
     "docs/privacy.md": False,
     "docs/commands.md": True,
     "docs/memories.md": True,
+    "docs/personas.md": True,
+    "docs/actions.md": True,
     "docs/architecture.md": False,
 }
 
@@ -108,7 +110,7 @@ def test_an_unknown_setting_would_be_found() -> None:
 def test_the_settings_of_servers_and_channels_are_those_of_the_code() -> None:
     page = text_of("docs/settings.md")
     assert page == config_docs.settings_page(page), "run `python run.py fmt` to renew docs/settings.md"
-    assert all(f"`{key.name}`" in page for key in CONFIG_KEYS)
+    assert all(f"`{key.name}`" in page for key in CONFIG_KEYS if not key.hidden)
 
 
 # --- Commands, with the tree that the bot registers -------------------------------------------------------
@@ -202,7 +204,7 @@ async def test_no_document_names_an_unknown_slash_command(tree: dict[str, Comman
 
 def test_every_button_of_a_confirmation_is_explained_and_no_other() -> None:
     labels = {label for label, _ in notices.LABELS.values()}
-    labels |= {str(button(1).item.label) for button in (notices.RetryButton, notices.RestoreButton)}
+    labels |= {str(button(1).item.label) for button in (marks.RetryButton, marks.RestoreButton)}
     explained = [row[0] for row in rows(section(text_of(COMMANDS_PAGE), "Buttons"))]
     assert sorted(explained) == sorted(f"**{label}**" for label in labels)
 
@@ -271,6 +273,11 @@ SENTENCES = (
     Says("docs/memories.md", f"**{INJECTED} unpinned** ones, the newest first, spread evenly"),
     Says("docs/memories.md", f"changed within {blocks.RECENT.days} days"),
     Says("docs/memories.md", f"at most {text.KEYWORDS}, of {text.KEYWORD_LENGTH} characters each"),
+    Says(COMMANDS_PAGE, f"in your own words; at most {drafts.DESCRIPTION:,} characters"),
+    Says(COMMANDS_PAGE, f"up to {drafts.FROM_DESCRIPTION} drafts, and you"),
+    Says(COMMANDS_PAGE, f"up to {drafts.PICKED} messages out of the {drafting.OFFERED} around it"),
+    Says(COMMANDS_PAGE, f"up to {drafts.FROM_MESSAGES} drafts of what was picked"),
+    Says(COMMANDS_PAGE, f"After {panel.IDLE_S / 60:.0f} minutes without a press the review goes to sleep"),
     Says(COMMANDS_PAGE, f"as one plain sentence; at most {LENGTH} characters"),
     Says(COMMANDS_PAGE, f"holds {PINNED} pinned entries already"),
     Says(COMMANDS_PAGE, f"up to {_entries.CHOICES} are shown"),
@@ -297,6 +304,8 @@ def test_a_number_in_a_document_is_that_of_the_code(says: Says) -> None:
 def test_a_page_of_a_panel_holds_as_many_entries_as_it_is_said_to() -> None:
     assert pages.PAGE_ENTRIES == 5
     assert "Five entries a page" in text_of(COMMANDS_PAGE)
+    assert queue.PAGE == 4
+    assert "four on a page at most" in text_of(COMMANDS_PAGE)
 
 
 # --- Pictures ---------------------------------------------------------------------------------------------

@@ -89,6 +89,13 @@ def may_be_shown(memory: Memory, room: Room, asker: Person) -> bool:
     return may_be_sent(memory, room, {asker.id})
 
 
+def may_be_listed(memory: Memory, room: Room, asker: Person) -> bool:
+    """The same for panels and searches, where one's own with every character are found."""
+    if memory.scope.kind is SubjectKind.SERVER:
+        return may_be_shown(memory, room, asker)
+    return memory.scope.subject_id == asker.id and (room.place.is_dm or not memory.dm_only)
+
+
 class World:
     """One database with everything in it, and one event loop."""
 
@@ -130,8 +137,9 @@ class World:
         engine, place = self.engine, room.place
         in_play = {asker.id, *(person.id for person in room.spoken)}
         said = engine._rooms.recorder.message(self.surface._incoming(self._said(room, asker, text)))
-        loaded = await engine._rooms.preparer.load(place, self.model.info, [said], {asker.id: asker})
-        words = engine._rooms.preparer.words(self.surface, place, asker.name, ())
+        persona = await engine.personas.built_in(place.guild_id)
+        loaded = await engine._rooms.preparer.load(place, self.model.info, [said], {asker.id: asker}, persona)
+        words = engine._rooms.preparer.words(self.surface, place, asker.name, (), persona)
         sent = engine._rooms.preparer.build(loaded, self.model.info, engine.clock.now(), words)
         prompt = "\n".join(m.text for m in sent.prompt.messages if not m.block.startswith("input"))
         for memory in self.marks(prompt):
@@ -142,12 +150,13 @@ class World:
         shown = repr([e for e in ledger.entries if not e.block.id.startswith("input:")])
         found = await engine.facts.find(asker, place, text)
         shelves = await engine.facts.shelves(asker, place)
-        for memory in (
-            *self.marks(shown),
-            *found,
-            *(memory for shelf in shelves for memory in shelf.memories),
-        ):
+        for memory in self.marks(shown):
             assert may_be_shown(memory, room, asker), (memory, room, asker)
+        listed = [memory for shelf in shelves for memory in shelf.memories]
+        for memory in (*found, *listed):
+            assert may_be_listed(memory, room, asker), (memory, room, asker)
+        own = [m for m in self.memories.values() if may_be_listed(m, room, asker)]
+        assert {m.id for m in own} == {m.id for m in listed}
 
     def _said(self, room: Room, asker: Person, text: str):
         incoming = self.surface.say(asker, text, room.place)

@@ -5,6 +5,7 @@ A second press does nothing. What was typed is kept in the box that opens.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -33,6 +34,7 @@ class Draft:
     version: int | None = None
     pinned: bool = False
     orphan: bool = False
+    keywords: tuple[str, ...] = ()
 
     def modal(self, limit: int) -> TextModal:
         """The box with those words in it."""
@@ -56,7 +58,9 @@ def _writing(interaction: discord.Interaction, draft: Draft) -> _outcomes.Act:
 
     async def act(person: Person, place: Place) -> Outcome:
         if draft.memory_id is None:
-            return await facts.add(person, place, draft.scope, draft.text, pinned=draft.pinned)
+            return await facts.add(
+                person, place, draft.scope, draft.text, pinned=draft.pinned, keywords=draft.keywords
+            )
         return await facts.edit(person, place, draft.memory_id, draft.text, draft.version)
 
     return act
@@ -70,6 +74,8 @@ def _offering(interaction: discord.Interaction, draft: Draft) -> _outcomes.Offer
         shared = draft.scope.kind is SubjectKind.SERVER
         if shared and outcome is not None and outcome.kind is OutcomeKind.NOT_ALLOWED:
             return SaveAboutMe(user_id, draft)
+        if outcome is not None and outcome.kind is OutcomeKind.BAD_TAGS:
+            return SaveUntagged(user_id, draft)
         return TryAgain(user_id, draft)
 
     return offer
@@ -114,7 +120,7 @@ class SaveAboutMe(_Once):
     def __init__(self, opener_id: int, draft: Draft) -> None:
         super().__init__(opener_id)
         scope = Scope.user(opener_id, draft.scope.lineage)
-        self._draft = Draft(draft.text, scope, pinned=draft.pinned)
+        self._draft = Draft(draft.text, scope, pinned=draft.pinned, keywords=draft.keywords)
 
     @ui.button(label="Save it about me", style=discord.ButtonStyle.primary)
     async def save(self, interaction: discord.Interaction, _button: ui.Button[Self]) -> None:
@@ -125,8 +131,28 @@ class SaveAboutMe(_Once):
             self.stop()
 
 
+class SaveUntagged(_Once):
+    """The same words without the keywords that were refused: always used, until they are tagged."""
+
+    def __init__(self, opener_id: int, draft: Draft) -> None:
+        super().__init__(opener_id)
+        self._draft = replace(draft, keywords=())
+
+    @ui.button(label="Save it without keywords", style=discord.ButtonStyle.primary)
+    async def save(self, interaction: discord.Interaction, _button: ui.Button[Self]) -> None:
+        if await self._first(interaction):
+            await interaction.response.edit_message(content="One moment…", view=None)
+            draft = self._draft
+            await _outcomes.write(interaction, _writing(interaction, draft), _offering(interaction, draft))
+            self.stop()
+
+
 class Confirm(_Once):
-    """A yes and a no. ``go`` runs at most once; the question is answered already, so it edits that answer."""
+    """A yes and a no. ``go`` runs at most once; the question is answered already, so it edits that answer.
+
+    ``kept``: what to say when it is refused, or never answered. ``no_first``: the no stands where a question
+    before this one had its yes, so that a second press of that one does no harm.
+    """
 
     def __init__(
         self,
@@ -134,11 +160,19 @@ class Confirm(_Once):
         yes: str,
         no: str,
         go: Callable[[discord.Interaction], Awaitable[None]],
+        *,
+        kept: str = "Kept. Nothing was changed.",
+        no_first: bool = False,
     ) -> None:
         super().__init__(opener_id)
         self._go = go
-        self._add(yes, self._yes, discord.ButtonStyle.danger)
-        self._add(no, self._no, discord.ButtonStyle.secondary)
+        self._kept = kept
+        buttons = [
+            (yes, self._yes, discord.ButtonStyle.danger),
+            (no, self._no, discord.ButtonStyle.secondary),
+        ]
+        for label, press, style in reversed(buttons) if no_first else buttons:
+            self._add(label, press, style)
 
     def _add(
         self,
@@ -158,5 +192,10 @@ class Confirm(_Once):
 
     async def _no(self, interaction: discord.Interaction) -> None:
         if await self._first(interaction):
-            await interaction.response.edit_message(content="Kept. Nothing was changed.", view=None)
+            await interaction.response.edit_message(content=self._kept, view=None)
             self.stop()
+
+    async def on_timeout(self) -> None:
+        if self.message is not None and not self._decided:
+            with contextlib.suppress(discord.HTTPException):
+                await self.message.edit(content=self._kept, view=None)

@@ -35,8 +35,8 @@ _HATCH, _LENS = (128, 132, 142), (54, 57, 63)
 class Columns:
     """Where the columns of the legend stand: numbers by their right edge, words by their left."""
 
-    number, name, left_out = 56, 66, 240
-    tokens, share = WIDTH - 92, WIDTH - 16
+    number, name, left_out = 50, 58, 268
+    tokens, share = WIDTH - 86, WIDTH - 16
 
 
 Colour = tuple[int, int, int]
@@ -197,7 +197,7 @@ class _Picture:
                 self.pen.rounded_rectangle(self._swatch(y), 3 * SCALE, fill=COLOURS[part.kind])
             else:
                 self.pen.rounded_rectangle(self._swatch(y), 3 * SCALE, outline=_HATCH, width=SCALE)
-            self._row(y, str(number or ""), part.kind.value.capitalize(), part.tokens, _left_out(part))
+            self._row(y, str(number or ""), part.kind.label.capitalize(), part.tokens, _left_out(part))
             y += self.row
         self.pen.rounded_rectangle(self._swatch(y), 3 * SCALE, fill=_FREE)
         self._row(y, "", "Free", self.free)

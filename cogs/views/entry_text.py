@@ -41,6 +41,9 @@ _OPS = {
     Op.PIN: "pinned",
     Op.UNPIN: "unpinned",
     Op.WIDEN: "used everywhere since then",
+    Op.TAG: "tagged",
+    Op.MOVE: "moved",
+    Op.CLEAR: "cleared",
 }
 
 
@@ -99,16 +102,16 @@ def parse_handle(text: str) -> int | None:
     return int(match[1]) if match else None
 
 
-def scope_short(scope: Scope) -> str:
-    """A scope in a few words, as its reader calls it."""
+def scope_short(scope: Scope, persona: str) -> str:
+    """A scope in a few words, as its reader calls it. ``persona``: what to call the one that it is for."""
     subject = "this server" if scope.kind is SubjectKind.SERVER else "you"
-    return f"{subject}, all personas" if scope.lineage == GLOBAL else f"{subject}, this persona"
+    return f"{subject}, all personas" if scope.lineage == GLOBAL else f"{subject}, {persona}"
 
 
-def choice_label(memory: Memory, name_of: NameOf) -> str:
+def choice_label(memory: Memory, name_of: NameOf, persona: str) -> str:
     """One line for an autocomplete list: the beginning of the text, and whom it is about."""
     mark = "📌 " if memory.pinned else ""
-    tail = f" · about {scope_short(memory.scope)}"
+    tail = f" · about {scope_short(memory.scope, cut(persona, 40))}"
     line = " ".join(_render.named(memory.text, name_of).split())
     return f"{mark}{cut(line, LABEL - units(mark) - units(tail))}{tail}"
 
@@ -137,9 +140,9 @@ def entry_block(memory: Memory, now: datetime, name_of: NameOf) -> str:
     return f"{cut(quoted(memory.text, name_of), room)}\n{small}"
 
 
-def entry_page(memory: Memory, now: datetime, name_of: NameOf) -> str:
+def entry_page(memory: Memory, now: datetime, name_of: NameOf, persona: str) -> str:
     """An opened entry, whole, with all that is known about it."""
-    facts = [f"About {scope_short(memory.scope)}"]
+    facts = [f"About {scope_short(memory.scope, _render.escape(persona))}"]
     if memory.pinned:
         facts.append("📌 pinned")
     if now - memory.updated_at < RECENT:
@@ -155,10 +158,7 @@ def entry_page(memory: Memory, now: datetime, name_of: NameOf) -> str:
         f"-# {' · '.join(facts)}",
         f"-# {dates}",
     ]
-    if memory.keywords:
-        lines.append(f"-# Only when one of these words appears: {_listed(memory.keywords)}")
-    if memory.channels:
-        lines.append(f"-# Only in {' '.join(f'<#{channel}>' for channel in memory.channels)}")
+    lines += [f"-# {line}" for line in _render.tag_words(memory).splitlines()]
     if link := _render.jump(memory.source):
         lines.append(f"-# [Where it came from]({link})")
     if memory.dm_only:
@@ -199,6 +199,10 @@ def _history_block(entry: JournalEntry, name_of: NameOf) -> str:
     text = entry.after or entry.before
     if text is None or entry.op in (Op.PIN, Op.UNPIN, Op.WIDEN):
         return head
+    if entry.op is Op.TAG:
+        return f"{head}\n{_render.tag_words(text) or 'Always used'}"
+    if entry.op is Op.MOVE and entry.after is not None:
+        return f"{head}\nIt is about {scope_short(entry.after.scope, 'one persona')} since then"
     words = cut(quoted(text.text, name_of, strike=entry.op is Op.DELETE), 700)
     return f"{head}\n{words}"
 
@@ -211,8 +215,5 @@ def _actor(entry: JournalEntry) -> str:
         return "by the persona, after a reply"
     if entry.actor_kind is ActorKind.IMPORT:
         return "by an import"
-    return f"by <@{entry.actor_id}>" if entry.actor_id is not None else "by a member"
-
-
-def _listed(words: Sequence[str]) -> str:
-    return ", ".join(_render.escape(cut(word, 50)) for word in words)
+    who = f"by <@{entry.actor_id}>" if entry.actor_id is not None else "by a member"
+    return who if entry.turn_id is None else f"{who}, who approved a suggestion"

@@ -5,8 +5,8 @@ Nothing here decides who may read what: only what the engine gives to this perso
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from cogs import _render
@@ -32,14 +32,20 @@ class Tab:
     note: str
     empty: str
     scope: Scope | None = None
+    other: bool = False
+    """Of a persona that is not the one in use here: chosen from a menu rather than by a button."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The lists as they stand now. ``writable``: the scopes that this person may change."""
+    """The lists as they stand now.
+
+    ``writable``: the scopes that this person may change. ``personas``: what to call each scope's persona.
+    """
 
     tabs: tuple[Tab, ...]
     writable: frozenset[Scope]
+    personas: Mapping[Scope, str] = field(default_factory=dict)
 
 
 class Listing:
@@ -61,7 +67,7 @@ class ServerListing(Listing):
     async def load(self, engine: Engine, person: Person, place: Place) -> Loaded:
         shelves = await engine.facts.shelves(person, place)
         tabs = [_server_tab(engine, s) for s in shelves if s.scope.kind is SubjectKind.SERVER]
-        return Loaded(tuple(tabs), _writable(shelves))
+        return _loaded(tabs, shelves)
 
 
 class PersonalListing(Listing):
@@ -73,7 +79,7 @@ class PersonalListing(Listing):
     async def load(self, engine: Engine, person: Person, place: Place) -> Loaded:
         shelves = await engine.facts.shelves(person, place)
         own = [s for s in shelves if s.scope.kind is SubjectKind.USER]
-        return Loaded(tuple(_personal_tab(engine, s) for s in own), _writable(shelves))
+        return _loaded([_personal_tab(engine, s) for s in own], shelves)
 
 
 class PinListing(Listing):
@@ -84,7 +90,7 @@ class PinListing(Listing):
 
     async def load(self, engine: Engine, person: Person, place: Place) -> Loaded:
         shelves = await engine.facts.shelves(person, place)
-        return Loaded(tuple(_pin_tab(engine, s) for s in shelves), _writable(shelves))
+        return _loaded([_pin_tab(engine, s) for s in shelves if s.pinned or not _other(s)], shelves)
 
 
 class SearchListing(Listing):
@@ -106,7 +112,7 @@ class SearchListing(Listing):
             if place.guild_id is not None
             else "Try fewer or other words. `/personal memories` lists everything that I keep about you."
         )
-        return Loaded((Tab("Results", tuple(found), note, empty),), _writable(shelves))
+        return _loaded([Tab("Results", tuple(found), note, empty)], shelves)
 
 
 def _server_tab(engine: Engine, shelf: Shelf) -> Tab:
@@ -118,7 +124,7 @@ def _server_tab(engine: Engine, shelf: Shelf) -> Tab:
         if shelf.may_write
         else "Someone with Manage Server can add entries with `/memory add`."
     )
-    return Tab(_label(shelf.scope), _ordered(shelf.memories), note, empty, _add_to(shelf))
+    return Tab(_label(shelf), _ordered(shelf.memories), note, empty, _add_to(shelf), _other(shelf))
 
 
 def _personal_tab(engine: Engine, shelf: Shelf) -> Tab:
@@ -129,7 +135,7 @@ def _personal_tab(engine: Engine, shelf: Shelf) -> Tab:
         note += f"\n-# 🔒 {shelf.hidden_dm_only} more {kept} kept for our DMs."
         note += f" Open this panel there to see {them}."
     empty = "Nothing yet. Press **Add**, or tell me “remember that …” while we talk."
-    return Tab(_label(shelf.scope), _ordered(shelf.memories), note, empty, _add_to(shelf))
+    return Tab(_label(shelf), _ordered(shelf.memories), note, empty, _add_to(shelf), _other(shelf))
 
 
 def _pin_tab(engine: Engine, shelf: Shelf) -> Tab:
@@ -137,8 +143,8 @@ def _pin_tab(engine: Engine, shelf: Shelf) -> Tab:
     note = f"{shelf.pinned} of {engine.settings.max_pinned_memories} pinned"
     empty = "Nothing is pinned here. Pin an entry with `/pins add`: I then always keep it in mind."
     who = "Server" if shelf.scope.kind is SubjectKind.SERVER else "You"
-    which = "all personas" if shelf.scope.lineage == GLOBAL else "this persona"
-    return Tab(f"{who}, {which}", pinned, note, empty)
+    which = "all personas" if shelf.scope.lineage == GLOBAL else shelf.persona
+    return Tab(f"{who}, {which}", pinned, note, empty, other=_other(shelf))
 
 
 def _counts(engine: Engine, shelf: Shelf) -> str:
@@ -148,8 +154,19 @@ def _counts(engine: Engine, shelf: Shelf) -> str:
     return counted(shelf.unpinned, shelf.pinned, limit, settings.max_pinned_memories)
 
 
-def _label(scope: Scope) -> str:
-    return "All personas" if scope.lineage == GLOBAL else "This persona"
+def _label(shelf: Shelf) -> str:
+    if shelf.scope.lineage == GLOBAL:
+        return "All personas"
+    return shelf.persona if shelf.named else shelf.persona[:1].upper() + shelf.persona[1:]
+
+
+def _other(shelf: Shelf) -> bool:
+    return not shelf.in_use and shelf.scope.lineage != GLOBAL
+
+
+def _loaded(tabs: Sequence[Tab], shelves: Sequence[Shelf]) -> Loaded:
+    personas = {shelf.scope: shelf.persona for shelf in shelves}
+    return Loaded(tuple(tabs), frozenset(s.scope for s in shelves if s.may_write), personas)
 
 
 def _ordered(memories: Sequence[Memory]) -> tuple[Memory, ...]:
@@ -159,7 +176,3 @@ def _ordered(memories: Sequence[Memory]) -> tuple[Memory, ...]:
 
 def _add_to(shelf: Shelf) -> Scope | None:
     return shelf.scope if shelf.may_write else None
-
-
-def _writable(shelves: Sequence[Shelf]) -> frozenset[Scope]:
-    return frozenset(shelf.scope for shelf in shelves if shelf.may_write)

@@ -18,6 +18,10 @@ GONE_SINCE_HERE = (
     " `/personal memories` in our DM shows what I keep."
 )
 
+CLEARED = "That was cleared, and what it said is gone for good. There is nothing left to change."
+
+MOVED = "That memory was moved since, so nothing was changed here. Change it where it is now."
+
 KEPT_FOR_DMS = "That was kept for our DMs, so I show it only there."
 
 THEIRS = {
@@ -33,8 +37,16 @@ THEIRS = {
 """What each button does, in the words of a refusal."""
 
 
-def verbs(view: NoticeView, *, private: bool = False) -> list[str]:
-    """What can be done with a confirmation now. A ``private`` one shows a deleted text by itself."""
+def verbs(view: NoticeView, *, private: bool = False, whole: bool = False) -> list[str]:
+    """What can be done with a confirmation now. A ``private`` one shows a deleted text by itself.
+
+    ``whole``: a card, where a line stands for it. A member's own is decided where it was said, not in the
+    audit channel; so is a suggestion, whose words are not shown there.
+    """
+    if view.line is not None and not whole:
+        return ["cards"]
+    if _render.is_textless(view) or _render.is_withheld(view) or view.cleared or view.moved:
+        return []
     if view.proposal is not None:
         if view.proposal.state is not ProposalState.WAITING:
             return []
@@ -81,8 +93,17 @@ def refusal(view: NoticeView, verb: str, person: Person) -> str:
     return f"Only the member whom this memory is about can {THEIRS[verb]}.{kept}"
 
 
+def out_of_reach(view: NoticeView) -> str:
+    """What a press is told once the entry was cleared, or is kept in another scope; "" while it is here."""
+    if view.cleared:
+        return CLEARED
+    return MOVED if view.moved else ""
+
+
 def already(view: NoticeView, verb: str) -> str:
     """What a second press is told: the same thing is not done twice."""
+    if gone := out_of_reach(view):
+        return gone
     if view.entry is not None and _render.is_undone(view):
         return "That was already undone."
     if view.proposal is not None and view.proposal.state is not ProposalState.WAITING:

@@ -1,4 +1,4 @@
-"""Confirmations and their buttons (SPEC §4.5), the Retry of a failed turn, the Restore of a refresh.
+"""Confirmations and their buttons (SPEC §4.5).
 
 A button's id says what it does and to which record, so it works after a restart. Nothing is trusted from the
 message: at each press the record is read again, :mod:`cogs.views.standing` says whether it stands in that
@@ -18,8 +18,8 @@ from discord import ui
 from cogs import _errors, _render, engine_of
 from cogs._delivery import QUIET, TROUBLE
 from cogs._entries import may_not_write, name_of
-from cogs._inbound import RETRY_ID, place_and_person
-from cogs.views import notice_verbs, standing
+from cogs._inbound import place_and_person
+from cogs.views import lines, marks, notice_verbs, standing
 from cogs.views.entry_text import handle, outcome_words
 from cogs.views.modals import OwnView, TextModal
 from cogs.views.notice_verbs import GONE, GONE_SINCE, GONE_SINCE_HERE, KEPT_FOR_DMS
@@ -39,14 +39,19 @@ LABELS = {
     "approve": ("Approve", discord.ButtonStyle.success),
     "discard": ("Discard", discord.ButtonStyle.danger),
     "show": ("Show what changed", discord.ButtonStyle.secondary),
+    "cards": ("Show", discord.ButtonStyle.secondary),
 }
 
+CARDS = 5
+"""Cards of one line that are shown at once; the panels list everything."""
 
-def buttons(view: NoticeView, *, private: bool = False) -> ui.View:
-    """The buttons that a confirmation has as things stand now."""
+
+def buttons(view: NoticeView, *, private: bool = False, whole: bool = False) -> ui.View:
+    """The buttons that a confirmation has as things stand now. ``whole``: a card of its line, shown alone."""
     drawn = ui.View(timeout=None)
-    for verb in notice_verbs.verbs(view, private=private):
-        drawn.add_item(NoticeButton(verb, view.notice.id))
+    line = view.notice.message_id or 0 if view.line is not None and whole else 0
+    for verb in notice_verbs.verbs(view, private=private, whole=whole):
+        drawn.add_item(NoticeButton(verb, view.notice.id, line))
     drawn.stop()
     return drawn
 
@@ -58,16 +63,20 @@ def form(
     note: str = "",
     private: bool = False,
     embeds: bool = True,
+    whole: bool = False,
 ) -> dict[str, Any]:
     """How a confirmation is sent or edited: an embed, or text where we may not embed; its buttons; no pings.
 
-    ``private``: nobody but the entry's owner sees it.
+    ``private``: nobody but the entry's owner sees it. ``whole``: the card, where a line stands for it.
     """
+    if view.line is not None and not whole:
+        line = lines.line_words(view.line)
+        return {"content": line, "embed": None, "view": buttons(view), "allowed_mentions": QUIET}
     embed = _render.notice_embed(view, name_of, note=note, private=private)
     return {
         "content": None if embeds else _render.as_text(embed),
         "embed": embed if embeds else None,
-        "view": buttons(view, private=private),
+        "view": buttons(view, private=private, whole=whole),
         "allowed_mentions": QUIET,
     }
 
@@ -85,109 +94,40 @@ def may_embed(channel: object) -> bool:
 
 class NoticeButton(
     ui.DynamicItem[ui.Button[Any]],
-    template=r"ks:(?P<verb>undo|pin|unpin|edit|widen|approve|discard|show):(?P<id>\d+)",
+    template=(
+        r"ks:(?P<verb>undo|pin|unpin|edit|widen|approve|discard|show|cards):(?P<id>\d+)(?::(?P<line>\d+))?"
+    ),
 ):
-    """One button of a confirmation."""
+    """One button of a confirmation. ``line``: the message of the line whose card it stands beneath."""
 
-    def __init__(self, verb: str, notice_id: int) -> None:
+    def __init__(self, verb: str, notice_id: int, line: int = 0) -> None:
         label, style = LABELS[verb]
-        super().__init__(ui.Button(label=label, style=style, custom_id=f"ks:{verb}:{notice_id}"))
+        named = f"ks:{verb}:{notice_id}:{line}" if line else f"ks:{verb}:{notice_id}"
+        super().__init__(ui.Button(label=label, style=style, custom_id=named))
         self.verb = verb
         self.notice_id = notice_id
+        self.line = line
 
     @classmethod
     async def from_custom_id(
         cls, interaction: discord.Interaction, item: ui.Item[Any], match: re.Match[str], /
     ) -> Self:
-        return cls(match["verb"], int(match["id"]))
+        return cls(match["verb"], int(match["id"]), int(match["line"] or 0))
 
     async def callback(self, interaction: discord.Interaction) -> None:
         async with _errors.answering(interaction):
             if self.verb == "edit":
-                await _open_edit(interaction, self.notice_id)
+                await _open_edit(interaction, self.notice_id, self.line)
             elif self.verb == "show":
-                await _show(interaction, self.notice_id)
+                await _show(interaction, self.notice_id, self.line)
+            elif self.verb == "cards":
+                await _cards(interaction, self.notice_id)
             else:
-                await _press(interaction, self.verb, self.notice_id)
+                await _press(interaction, self.verb, self.notice_id, self.line)
 
 
-class RetryButton(ui.DynamicItem[ui.Button[Any]], template=RETRY_ID):
-    """Beneath the line of a failed turn: runs it again."""
-
-    def __init__(self, turn_id: int) -> None:
-        super().__init__(
-            ui.Button(label="Retry", style=discord.ButtonStyle.primary, custom_id=f"ks:retry:{turn_id}")
-        )
-        self.turn_id = turn_id
-
-    @classmethod
-    async def from_custom_id(
-        cls, interaction: discord.Interaction, item: ui.Item[Any], match: re.Match[str], /
-    ) -> Self:
-        return cls(int(match["id"]))
-
-    async def callback(self, interaction: discord.Interaction) -> None:
-        async with _errors.answering(interaction):
-            await interaction.response.defer()
-            place, person = place_and_person(interaction)
-            refusal: str | None = standing.no_retry(interaction)
-            if not refusal:
-                asked = interaction.message.reference if interaction.message else None
-                answers = asked.message_id if asked else None
-                refusal = await engine_of(interaction).retry(person, place, self.turn_id, answers)
-            if refusal is not None:
-                await _errors.whisper(interaction, refusal)
-            else:
-                await interaction.delete_original_response()
-
-
-class RestoreButton(ui.DynamicItem[ui.Button[Any]], template=r"ks:restore:(?P<id>\d+)"):
-    """On the marker of a `/refresh`: undoes it. Manage Server; in a DM the member (SPEC §12)."""
-
-    def __init__(self, marker_id: int) -> None:
-        super().__init__(
-            ui.Button(
-                label="Restore", style=discord.ButtonStyle.secondary, custom_id=f"ks:restore:{marker_id}"
-            )
-        )
-        self.marker_id = marker_id
-
-    @classmethod
-    async def from_custom_id(
-        cls, interaction: discord.Interaction, item: ui.Item[Any], match: re.Match[str], /
-    ) -> Self:
-        return cls(int(match["id"]))
-
-    async def callback(self, interaction: discord.Interaction) -> None:
-        async with _errors.answering(interaction):
-            await interaction.response.defer()
-            place, person = place_and_person(interaction)
-            if refused := standing.no_marker(interaction, self.marker_id):
-                await _errors.whisper(interaction, refused)
-                return
-            if not (place.is_dm or person.manages):
-                await _errors.whisper(
-                    interaction, "Restoring needs the Manage Server permission. Nothing was changed."
-                )
-                return
-            if not await engine_of(interaction).restore(place, person, self.marker_id):
-                await _errors.whisper(interaction, "That was already restored.")
-                return
-            await interaction.edit_original_response(
-                embed=_render.restored_embed(person.name), view=None, allowed_mentions=QUIET
-            )
-
-
-BUTTONS: tuple[type[ui.DynamicItem[Any]], ...] = (NoticeButton, RetryButton, RestoreButton)
+BUTTONS: tuple[type[ui.DynamicItem[Any]], ...] = (NoticeButton, marks.RetryButton, marks.RestoreButton)
 """What the client must know to answer presses on messages from before a restart."""
-
-
-def one(item: ui.DynamicItem[Any]) -> ui.View:
-    """A message's only button."""
-    drawn = ui.View(timeout=None)
-    drawn.add_item(item)
-    drawn.stop()
-    return drawn
 
 
 async def redraw(client: discord.Client, outcome: Outcome, *, but: int = 0) -> None:
@@ -213,11 +153,11 @@ async def _draw_again(client: discord.Client, notice: Notice) -> None:
         log.info("a confirmation could not be drawn again: %s", type(error).__name__)
 
 
-async def _press(interaction: discord.Interaction, verb: str, notice_id: int) -> None:
+async def _press(interaction: discord.Interaction, verb: str, notice_id: int, line: int) -> None:
     """Acknowledge, act, draw again. A refused press answers with its reason, to who pressed only."""
     await interaction.response.defer()
     place, person = place_and_person(interaction)
-    view = await standing.confirmed_here(interaction, notice_id)
+    view = await standing.confirmed_here(interaction, notice_id, line)
     if isinstance(view, str):
         await _errors.whisper(interaction, view)
         return
@@ -260,7 +200,9 @@ async def _act(
     if verb in ("approve", "discard"):
         if view.proposal is None:
             return None
-        return await facts.decide(person, place, view.proposal.id, verb == "approve")
+        return await engine_of(interaction).suggestions.decide(
+            person, place, view.proposal.id, verb == "approve"
+        )
     if view.entry is None:
         return None
     if verb == "undo":
@@ -311,17 +253,38 @@ async def _draw(interaction: discord.Interaction, view: NoticeView, note: str = 
     alone = place.is_dm or (message is not None and message.flags.ephemeral)
     private = alone and notice_verbs.may_see(view, person, place)
     embeds = alone or may_embed(interaction.channel)
+    whole = message is not None and message.flags.ephemeral
     await interaction.edit_original_response(
-        **form(view, name_of(interaction), note=note, private=private, embeds=embeds)
+        **form(view, name_of(interaction), note=note, private=private, embeds=embeds, whole=whole)
     )
 
 
-async def _show(interaction: discord.Interaction, notice_id: int) -> None:
+async def _cards(interaction: discord.Interaction, notice_id: int) -> None:
+    """The cards of a line that who pressed may see, each in an answer of its own with its buttons."""
     await interaction.response.defer(ephemeral=True, thinking=True)
     place, person = place_and_person(interaction)
     view = await standing.confirmed_here(interaction, notice_id)
     if isinstance(view, str):
         await interaction.edit_original_response(content=view)
+        return
+    engine = engine_of(interaction)
+    found = [await engine.notice_view(each.id, place) for each in await engine.facts.line_of(notice_id)]
+    views = [each for each in found if each is not None]
+    mine = [each for each in views if notice_verbs.may_see(each, person, place)]
+    await interaction.edit_original_response(content=lines.cards_words(len(mine), len(views), CARDS))
+    for each in mine[:CARDS]:
+        shown = form(each, name_of(interaction), private=True, whole=True)
+        await interaction.followup.send(
+            ephemeral=True, **{name: value for name, value in shown.items() if value is not None}
+        )
+
+
+async def _show(interaction: discord.Interaction, notice_id: int, line: int) -> None:
+    await interaction.response.defer(ephemeral=True, thinking=True)
+    place, person = place_and_person(interaction)
+    view = await standing.confirmed_here(interaction, notice_id, line)
+    if isinstance(view, str) or (gone := notice_verbs.out_of_reach(view)):
+        await interaction.edit_original_response(content=view if isinstance(view, str) else gone)
     elif not notice_verbs.may_see(view, person, place):
         said = notice_verbs.refusal(view, "show", person) or KEPT_FOR_DMS
         await interaction.edit_original_response(content=said)
@@ -330,18 +293,20 @@ async def _show(interaction: discord.Interaction, notice_id: int) -> None:
         await interaction.edit_original_response(embed=shown, allowed_mentions=QUIET)
 
 
-async def _open_edit(interaction: discord.Interaction, notice_id: int) -> None:
+async def _open_edit(interaction: discord.Interaction, notice_id: int, line: int) -> None:
     """The text box must be the first answer within three seconds: only reads happen before it.
 
     It opens for nobody who may not write the entry; the engine judges again when it is sent.
     """
     place, person = place_and_person(interaction)
-    view = await standing.confirmed_here(interaction, notice_id)
+    view = await standing.confirmed_here(interaction, notice_id, line)
     if isinstance(view, str) or view.entry is None:
         await _errors.whisper(interaction, view if isinstance(view, str) else GONE)
         return
-    if refused := notice_verbs.refusal(view, "edit", person) or await may_not_write(
-        interaction, view.entry.scope
+    if refused := (
+        notice_verbs.refusal(view, "edit", person)
+        or notice_verbs.out_of_reach(view)
+        or await may_not_write(interaction, view.entry.scope)
     ):
         await _errors.whisper(interaction, refused)
         return

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 Press = Callable[[discord.Interaction], Awaitable[None]]
+PickChannel = Callable[[discord.Interaction, int], Awaitable[None]]
 Pick = Callable[[discord.Interaction, str], Awaitable[None]]
+PickMany = Callable[[discord.Interaction, list[str]], Awaitable[None]]
 
 IDLE_S = 600.0
 """Seconds without a press until a panel sleeps: well inside the 15 minutes that Discord lets us edit it."""
@@ -89,7 +91,26 @@ class Panel:
     def select(
         self, placeholder: str, options: Sequence[discord.SelectOption], pick: Pick
     ) -> ui.Select[Drawing]:
-        return _PanelSelect(self, self._next_id(), placeholder, options, pick)
+        async def first(interaction: discord.Interaction, values: list[str]) -> None:
+            await pick(interaction, values[0])
+
+        return _PanelSelect(self, self._next_id(), placeholder, options, first)
+
+    def choices(
+        self, placeholder: str, options: Sequence[discord.SelectOption], pick: PickMany, *, most: int
+    ) -> ui.Select[Drawing]:
+        """A select of which at least one and at most ``most`` are chosen."""
+        return _PanelSelect(self, self._next_id(), placeholder, options, pick, most=most)
+
+    def channels(
+        self, placeholder: str, kinds: Sequence[discord.ChannelType], pick: PickChannel
+    ) -> ui.ChannelSelect[Drawing]:
+        """A choice of one channel of the server; what was picked is its id."""
+        return _PanelChannels(self, self._next_id(), placeholder, kinds, pick)
+
+    def asleep(self) -> str:
+        """What it says once it has gone to sleep."""
+        return asleep_line(self.command)
 
     def drawing(self) -> Drawing:
         """A new drawing; older ones no longer do anything."""
@@ -105,7 +126,7 @@ class Panel:
         self._last = interaction
         drawing = self._swap()
         if interaction.response.is_done():
-            await interaction.edit_original_response(view=drawing, allowed_mentions=NO_MENTIONS)
+            await interaction.edit_original_response(content=None, view=drawing, allowed_mentions=NO_MENTIONS)
         else:
             await interaction.response.send_message(
                 view=drawing, ephemeral=True, allowed_mentions=NO_MENTIONS
@@ -143,9 +164,9 @@ class Panel:
         if drawing is None or last is None:
             return
         for item in drawing.walk_children():
-            if isinstance(item, ui.Button | ui.Select):
+            if isinstance(item, ui.Button | ui.Select | ui.ChannelSelect):
                 item.disabled = True
-        drawing.add_item(ui.TextDisplay(asleep_line(self.command)))
+        drawing.add_item(ui.TextDisplay(self.asleep()))
         with contextlib.suppress(discord.HTTPException):
             await last.edit_original_response(view=drawing, allowed_mentions=NO_MENTIONS)
 
@@ -212,16 +233,38 @@ class _PanelSelect(ui.Select[Drawing]):
         custom_id: str,
         placeholder: str,
         options: Sequence[discord.SelectOption],
-        pick: Pick,
+        pick: PickMany,
+        *,
+        most: int = 1,
     ) -> None:
-        super().__init__(custom_id=custom_id, placeholder=placeholder, options=list(options))
+        super().__init__(custom_id=custom_id, placeholder=placeholder, options=list(options), max_values=most)
         self._panel = panel
         self._pick = pick
         self._generation = panel.generation
 
     async def callback(self, interaction: discord.Interaction) -> None:
         await self._panel.press(
-            interaction, self._generation, lambda: self._pick(interaction, self.values[0])
+            interaction, self._generation, lambda: self._pick(interaction, list(self.values))
+        )
+
+
+class _PanelChannels(ui.ChannelSelect[Drawing]):
+    def __init__(
+        self,
+        panel: Panel,
+        custom_id: str,
+        placeholder: str,
+        kinds: Sequence[discord.ChannelType],
+        pick: PickChannel,
+    ) -> None:
+        super().__init__(custom_id=custom_id, placeholder=placeholder, channel_types=list(kinds))
+        self._panel = panel
+        self._pick = pick
+        self._generation = panel.generation
+
+    async def callback(self, interaction: discord.Interaction) -> None:
+        await self._panel.press(
+            interaction, self._generation, lambda: self._pick(interaction, self.values[0].id)
         )
 
 

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 FLASH_UNITS = 600
 """Room for the line that says what just happened."""
 
+MENU = 25
+"""Options of one menu (Discord)."""
+
 Act = Callable[[Person, Place], Awaitable[Outcome]]
 
 _BLURPLE = discord.Colour(0x5865F2)
@@ -89,6 +92,9 @@ class MemoryPanel(Panel):
         self._blocks = {m: known.get(m) or entry_block(m, now, names) for m in self.tab.memories}
         blocks = list(self._blocks.values())
         return blocks, plan_pages([units(block) for block in blocks])
+
+    def _persona_of(self, memory: Memory) -> str:
+        return self._loaded.personas.get(memory.scope, "one persona")
 
     async def _fresh(self, interaction: discord.Interaction) -> Memory | None:
         """The opened entry, unless it is gone or no longer what is on the screen: then that is shown."""
@@ -147,10 +153,10 @@ class MemoryPanel(Panel):
         box = self._box()
         tab = self.tab
         several = len(self._loaded.tabs) > 1
-        note = f"**{tab.label}** · {tab.note}" if several else tab.note
+        note = f"**{_render.escape(tab.label)}** · {tab.note}" if several else tab.note
         box.add_item(ui.TextDisplay(f"## {self._listing.title}\n{note}"))
-        if several:
-            box.add_item(ui.ActionRow(*[self._tab_button(i) for i in range(len(self._loaded.tabs))]))
+        for row in self._tab_rows() if several else ():
+            box.add_item(row)
         box.add_item(ui.Separator())
         self._add_flash(box)
         blocks, pages = self._pages()
@@ -177,12 +183,30 @@ class MemoryPanel(Panel):
             box.add_item(ui.TextDisplay(f"-# Page {self._page + 1} of {pages}"))
         box.add_item(ui.ActionRow(*buttons))
 
+    def _tab_rows(self) -> Iterable[ui.ActionRow[Drawing]]:
+        """The lists of the persona in use and of all personas as buttons, the others' in one menu."""
+        tabs = self._loaded.tabs
+        yield ui.ActionRow(*[self._tab_button(i) for i, tab in enumerate(tabs) if not tab.other])
+        others = [(i, tab) for i, tab in enumerate(tabs) if tab.other][:MENU]
+        if others:
+            options = [
+                discord.SelectOption(
+                    label=cut(f"{tab.label} ({len(tab.memories)})", 100), value=str(i), default=i == self._tab
+                )
+                for i, tab in others
+            ]
+
+            async def pick(interaction: discord.Interaction, value: str) -> None:
+                await self._show_tab(interaction, int(value))
+
+            yield ui.ActionRow(self.select("Other personas", options, pick))
+
     def _tab_button(self, index: int) -> ui.Button[Drawing]:
         """The open list's is bright, and reads it again: Discord draws a disabled button hardly legibly."""
         here = index == self._tab
         tab = self._loaded.tabs[index]
         return self.button(
-            f"{tab.label} ({len(tab.memories)})",
+            cut(f"{tab.label} ({len(tab.memories)})", 80),
             self._refresh if here else lambda i: self._show_tab(i, index),
             style=_FIRST if here else discord.ButtonStyle.secondary,
         )
@@ -190,7 +214,11 @@ class MemoryPanel(Panel):
     def _entry_box(self, memory: Memory) -> ui.Container[Drawing]:
         box = self._box()
         self._add_flash(box)
-        box.add_item(ui.TextDisplay(entry_page(memory, self._engine.clock.now(), self._names)))
+        box.add_item(
+            ui.TextDisplay(
+                entry_page(memory, self._engine.clock.now(), self._names, self._persona_of(memory))
+            )
+        )
         box.add_item(ui.Separator())
         if self._asking:
             pinned = "It is pinned. " if memory.pinned else ""

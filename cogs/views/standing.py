@@ -25,12 +25,15 @@ OLD_REPORT = "This line does not belong to a turn that I still know, so nothing 
 OLD_MARKER = "This marker is not from a `/refresh` that I still know, so nothing was changed."
 
 
-async def confirmed_here(interaction: discord.Interaction, notice_id: int) -> NoticeView | str:
-    """What the pressed message confirms, as things stand now; or why it confirms nothing, in a sentence."""
+async def confirmed_here(interaction: discord.Interaction, notice_id: int, line: int = 0) -> NoticeView | str:
+    """What the pressed message confirms, as things stand now; or why it confirms nothing, in a sentence.
+
+    ``line``: the pressed message is a card that only who pressed can see, of the line in that message.
+    """
     view = await engine_of(interaction).notice_view(notice_id, place_and_person(interaction)[0])
     if view is None:
         return GONE
-    return view if _stands_here(interaction, view.notice) else FROM_BEFORE
+    return view if _stands_here(interaction, view.notice, line) else FROM_BEFORE
 
 
 def no_retry(interaction: discord.Interaction) -> str:
@@ -45,12 +48,12 @@ def no_marker(interaction: discord.Interaction, marker_id: int) -> str:
     return "" if message is not None and message.id == marker_id else OLD_MARKER
 
 
-def _stands_here(interaction: discord.Interaction, notice: Notice) -> bool:
-    """Is this confirmation recorded as the pressed message?"""
+def _stands_here(interaction: discord.Interaction, notice: Notice, line: int) -> bool:
+    """Is this confirmation recorded as the pressed message, or as the line that it is a card of?"""
     message = interaction.message
     return (
         message is not None
-        and notice.message_id == message.id
+        and notice.message_id == (line if line and message.flags.ephemeral else message.id)
         and notice.channel_id == interaction.channel_id
         and notice.guild_id == interaction.guild_id
     )

@@ -19,7 +19,8 @@ from pathlib import Path
 from PIL import Image
 from playwright.async_api import Locator, async_playwright
 
-from tests.play.test_browser import BOT, ROOT, SWITCHES, Chat, browser_program
+from tests.play.chat import SWITCHES, Chat, browser_program
+from tests.play.test_browser import BOT, ROOT
 
 HERE = Path(__file__).resolve().parent
 SIZE, SHARPNESS = {"width": 932, "height": 1_180}, 1.75
@@ -81,7 +82,7 @@ async def shoot(chat: Chat, name: str, first: Locator, last: Locator) -> None:
 
 
 async def command(chat: Chat, name: str, option: str = "") -> None:
-    """Pick a command from the list and send it, with text for its one optional option."""
+    """Pick a command from the list and send it, with text for its first optional option."""
     await chat.box.press_sequentially(f"/{name}", delay=15)
     await chat.frame.get_by_role("option").filter(has_text=f"/{name}").first.wait_for()
     await chat.box.press("Enter")
@@ -89,7 +90,7 @@ async def command(chat: Chat, name: str, option: str = "") -> None:
     if option:
         await chat.frame.locator(".command-ghost").click()
         await chat.page.keyboard.press("Enter")
-        await chat.frame.locator(".command-ghost").wait_for(state="detached")
+        await chat.page.wait_for_timeout(400)  # the field opens
         await chat.page.keyboard.type(option)
     await chat.page.keyboard.press("Enter")
 
@@ -136,7 +137,43 @@ async def take(chat: Chat) -> None:
     preview = chat.line("What I would be given now").last
     await preview.wait_for()
     await shoot(chat, "preview", preview, preview)
+    await persona(chat)
+    await suggestion(chat)
     assert chat.complaints == []
+
+
+async def persona(chat: Chat) -> None:
+    """The admin makes a character; Ana calls it by its trigger word."""
+    await chat.be("Mara")
+    await chat.page.wait_for_timeout(1_500)  # the page of the other person has settled
+    await command(chat, "persona create")
+    box = chat.frame.get_by_role("dialog")
+    fields = box.locator("input[type=text], textarea")
+    await fields.nth(0).fill("Captain Aria")
+    await fields.nth(1).fill("A ship's captain who loves storms and hates small talk.")
+    await fields.nth(3).fill("captain")
+    await box.get_by_role("button", name="Submit").click()
+    made = chat.line("Sample dialogues").last
+    await made.wait_for()
+    await chat.be("Ana")
+    await chat.say("captain, remember that I get seasick")
+    saved = chat.notice("Saved").filter(has_text="Captain Aria").last
+    await saved.get_by_role("button", name="Undo").wait_for()
+    await shoot(chat, "persona", chat.line("captain, remember").last, saved)
+
+
+async def suggestion(chat: Chat) -> None:
+    """Ana has no right to the server's memories: what she tells about it waits for the admin."""
+    await chat.go("tavern")
+    await chat.say("@Keepsake remember for the server that the cellar floods in spring")
+    await chat.notice("Save this?").last.wait_for()
+    await chat.be("Mara")
+    await chat.go("tavern")
+    await chat.page.wait_for_timeout(1_500)
+    await command(chat, "approvals")
+    queue = chat.line("What waits for you").last
+    await queue.get_by_role("button", name="Approve", exact=True).first.wait_for()
+    await shoot(chat, "approvals", queue, queue)
 
 
 async def main() -> None:

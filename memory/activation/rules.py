@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 
 from memory.types import Memory
@@ -41,21 +41,21 @@ def _whole(word: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
 
 
-def passes(memory: Memory, channel_id: int, folded: str) -> bool:
-    """Is this entry on in this channel and context?"""
-    if memory.channels and channel_id not in memory.channels:
+def passes(memory: Memory, here: Collection[int | None], folded: str) -> bool:
+    """Is this entry on in this channel and context? ``here``: the channel, and a thread's parent too."""
+    if memory.channels and not any(channel_id in here for channel_id in memory.channels):
         return False
     if not memory.keywords or memory.pinned:
         return True
     return any(appears(keyword, folded) for keyword in memory.keywords)
 
 
-def active(memories: Sequence[Memory], channel_id: int, lines: Iterable[str]) -> list[Memory]:
+def active(memories: Sequence[Memory], here: Collection[int | None], lines: Iterable[str]) -> list[Memory]:
     """The entries that are on, in their order. The context is folded only if some entry needs it."""
     if not any(m.keywords or m.channels for m in memories):
         return list(memories)
     folded = context(lines)
-    return [m for m in memories if passes(m, channel_id, folded)]
+    return [m for m in memories if passes(m, here, folded)]
 
 
 def keyed(memory: Memory) -> bool:

@@ -1,25 +1,56 @@
-"""Settings of servers and channels, pure. A row of :data:`CONFIG_KEYS` is the only description of a setting.
+"""What is set where, pure. The settings themselves are described in :mod:`memory.config.keys`.
 
-From that row come its validation, its storage, its place in ``/config`` and its line in the docs. What is
-stored is text; a missing row means the default. Resolution goes from the nearest to the farthest: thread,
-its parent channel, server, default (SPEC §2).
+A missing row means the default. Resolution goes from the nearest to the farthest: thread, its parent channel,
+server, default (SPEC §2).
 """
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 
-from memory.errors import KeepsakeError
-from memory.types import DetailLevel, Person, Place
+from memory.config.keys import (
+    CONFIG_KEYS,
+    PROMPT_LIMIT,
+    Autosave,
+    Choice,
+    ConfigKey,
+    ConfigRefused,
+    ConfigType,
+    Confirmations,
+    Level,
+    Mode,
+)
+from memory.types import DetailLevel, Person, Persona, Place
+
+__all__ = [
+    "CONFIG_KEYS",
+    "ORIGINS",
+    "PROMPT_LIMIT",
+    "RESET_WORDS",
+    "Autosave",
+    "Change",
+    "Choice",
+    "ConfigKey",
+    "ConfigRefused",
+    "ConfigType",
+    "Confirmations",
+    "Level",
+    "Mode",
+    "PlaceConfig",
+    "Rows",
+    "Setting",
+    "docs_table",
+    "key_of",
+    "keys_at",
+    "plan_change",
+    "resolve",
+    "row_keys",
+    "sentence",
+]
 
 Rows = Mapping[tuple[str, int], Mapping[str, str]]
 """Stored values: (level, id) → key → text."""
-
-PROMPT_LIMIT = 4_000
-"""Longest server or channel prompt, in characters: what one Discord text box can hold."""
 
 RESET_WORDS = frozenset({"default", "reset", "none", "clear"})
 """What a person may type to go back to the default. Never taken as the words of a prompt's text box."""
@@ -31,128 +62,6 @@ ORIGINS = {
     "default": "the default",
 }
 """Where a value comes from, in words."""
-
-_ON = frozenset({"on", "yes", "true", "1", "enable", "enabled"})
-_OFF = frozenset({"off", "no", "false", "0", "disable", "disabled"})
-
-
-class ConfigRefused(KeepsakeError):
-    """A setting was not changed. ``str()`` says why and what to do."""
-
-
-class Level(StrEnum):
-    """Where a setting may be stored. A thread, a forum post and a DM are channels."""
-
-    SERVER = "server"
-    CHANNEL = "channel"
-
-
-class ConfigType(StrEnum):
-    SWITCH = "switch"
-    CHOICE = "choice"
-    TEXT = "text"
-    NUMBER = "number"
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """One allowed value, and what it means to a person."""
-
-    value: str
-    help: str
-
-
-@dataclass(frozen=True, slots=True)
-class ConfigKey:
-    """One setting. ``default`` is stored form; None: the operator's setting decides (``env`` names it).
-
-    ``low`` and ``high`` bound a number, or the length of a text in characters. ``in_dm``: has a meaning in a
-    direct message.
-    """
-
-    name: str
-    levels: tuple[Level, ...]
-    type: ConfigType
-    default: str | None
-    title: str
-    help: str
-    choices: tuple[Choice, ...] = ()
-    low: int = 0
-    high: int = 0
-    in_dm: bool = False
-    env: str = ""
-
-    def parse(self, raw: str) -> str:
-        """The stored form of what a person gave. Raises :class:`ConfigRefused` with what is allowed."""
-        if self.type is ConfigType.SWITCH:
-            return _parse_switch(self, raw)
-        if self.type is ConfigType.CHOICE:
-            return _parse_choice(self, raw)
-        if self.type is ConfigType.NUMBER:
-            return _parse_number(self, raw)
-        return _parse_text(self, raw)
-
-    def shown(self, stored: str) -> str:
-        """A stored value in a word or two (the words of a text are not shown here)."""
-        if self.type is ConfigType.TEXT:
-            return f"{len(stored):,} characters" if stored else "empty"
-        return stored
-
-
-CONFIG_KEYS: tuple[ConfigKey, ...] = (
-    ConfigKey(
-        "member_access",
-        (Level.SERVER,),
-        ConfigType.SWITCH,
-        "off",
-        "Members may write server memories",
-        "On: every member may add, edit, pin and delete what is remembered about this server."
-        " Off: only members with Manage Server.",
-    ),
-    ConfigKey(
-        "detail",
-        (Level.SERVER, Level.CHANNEL),
-        ConfigType.CHOICE,
-        None,
-        "Detail level",
-        "How much of the conversation stays word for word. More detail remembers more and costs more for each"
-        " reply.",
-        choices=(
-            Choice(DetailLevel.ESSENTIAL.value, "the last 30 messages, up to 6,000 tokens; cheapest"),
-            Choice(DetailLevel.BALANCED.value, "the last 50 messages, up to 10,000 tokens"),
-            Choice(DetailLevel.DETAILED.value, "the last 80 messages, up to 16,000 tokens; costs most"),
-        ),
-        in_dm=True,
-        env="DETAIL_LEVEL",
-    ),
-    ConfigKey(
-        "server_prompt",
-        (Level.SERVER,),
-        ConfigType.TEXT,
-        "",
-        "Server prompt",
-        "Standing instructions for every conversation in this server.",
-        high=PROMPT_LIMIT,
-    ),
-    ConfigKey(
-        "channel_prompt",
-        (Level.CHANNEL,),
-        ConfigType.TEXT,
-        "",
-        "Channel prompt",
-        "Standing instructions for this channel and its threads.",
-        high=PROMPT_LIMIT,
-        in_dm=True,
-    ),
-    ConfigKey(
-        "auto_reply",
-        (Level.CHANNEL,),
-        ConfigType.SWITCH,
-        "off",
-        "Answer every message",
-        "On: I answer each message here and in its threads. Off: only when I am mentioned or replied to.",
-    ),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +83,20 @@ class PlaceConfig:
     server_prompt: str
     channel_prompt: str
     settings: tuple[Setting, ...] = ()
+    detail_origin: str = "default"
+    autosave: Autosave = Autosave.ON
+    mode: Mode = Mode.NORMAL
+    confirmations: Confirmations = Confirmations.FULL
+    audit_channel: int = 0
+    union: bool = False
+    tags: bool = True
+    persona_id: int = 0
+
+    def detail_for(self, persona: Persona) -> DetailLevel:
+        """Detail resolves channel → persona → server → the operator's (SPEC §2)."""
+        if persona.detail is not None and self.detail_origin not in ("thread", "channel"):
+            return persona.detail
+        return self.detail
 
     def setting(self, name: str) -> Setting:
         return next(s for s in self.settings if s.key.name == name)
@@ -192,14 +115,14 @@ class Change:
 def key_of(name: str) -> ConfigKey:
     """The setting of that name. Raises :class:`ConfigRefused`."""
     for key in CONFIG_KEYS:
-        if key.name == name.strip().lower():
+        if key.name == name.strip().lower() and not key.hidden:
             return key
     raise ConfigRefused("There is no such setting. Nothing was changed; pick one from the list.")
 
 
 def keys_at(level: Level, *, dm: bool = False) -> tuple[ConfigKey, ...]:
     """The settings that can be stored at that level, those of a DM only when ``dm``."""
-    return tuple(k for k in CONFIG_KEYS if level in k.levels and (k.in_dm or not dm))
+    return tuple(k for k in CONFIG_KEYS if level in k.levels and (k.in_dm or not dm) and not k.hidden)
 
 
 def row_keys(place: Place) -> tuple[tuple[str, int], ...]:
@@ -221,7 +144,15 @@ def resolve(rows: Rows, place: Place, default_detail: DetailLevel) -> PlaceConfi
         detail=DetailLevel(settings["detail"].value),
         server_prompt=settings["server_prompt"].value,
         channel_prompt=settings["channel_prompt"].value,
-        settings=tuple(settings.values()),
+        settings=tuple(setting for setting in settings.values() if not setting.key.hidden),
+        detail_origin=settings["detail"].origin,
+        autosave=Autosave(settings["autosave"].value),
+        mode=Mode(settings["memory_mode"].value),
+        confirmations=Confirmations(settings["confirmations"].value),
+        audit_channel=int(settings["audit_channel"].value or 0),
+        union=settings["persona_memories"].value == "union",
+        tags=settings["tags"].value == "on",
+        persona_id=int(settings["persona"].value),
     )
 
 
@@ -262,6 +193,8 @@ def docs_table() -> str:
     """The settings as a Markdown table, one row each, for the docs page."""
     rows = ["| setting | where | values | default | what it does |", "|---|---|---|---|---|"]
     for key in CONFIG_KEYS:
+        if key.hidden:
+            continue
         where = " and ".join(f"`/config {level.value}`" for level in key.levels)
         default = f"`{key.env}`" if key.default is None else (key.default or "none")
         rows.append(f"| {key.title} (`{key.name}`) | {where} | {_values(key)} | {default} | {key.help} |")
@@ -275,6 +208,8 @@ def _values(key: ConfigKey) -> str:
         return "; ".join(f"`{choice.value}`: {choice.help.replace(';', ',')}" for choice in key.choices)
     if key.type is ConfigType.NUMBER:
         return f"{key.low:,} to {key.high:,}"
+    if key.type is ConfigType.CHANNEL:
+        return "a channel of the server"
     return f"text, up to {key.high:,} characters"
 
 
@@ -321,46 +256,3 @@ def _allowed(key: ConfigKey, stored: str) -> bool:
         return key.parse(stored) == stored
     except ConfigRefused:
         return False
-
-
-def _parse_switch(key: ConfigKey, raw: str) -> str:
-    word = raw.strip().lower()
-    if word in _ON:
-        return "on"
-    if word in _OFF:
-        return "off"
-    raise ConfigRefused(f"“{key.title}” can be on or off. Nothing was changed.")
-
-
-def _parse_choice(key: ConfigKey, raw: str) -> str:
-    word = raw.strip().lower()
-    names = [choice.value for choice in key.choices]
-    if word in names:
-        return word
-    raise ConfigRefused(f"“{key.title}” can be {_one_of(names)}. Nothing was changed.")
-
-
-def _parse_number(key: ConfigKey, raw: str) -> str:
-    word = raw.strip()
-    if not (word.isascii() and word.removeprefix("-").isdigit() and key.low <= int(word) <= key.high):
-        raise ConfigRefused(
-            f"“{key.title}” must be a whole number from {key.low:,} to {key.high:,}. Nothing was changed."
-        )
-    return str(int(word))
-
-
-def _parse_text(key: ConfigKey, raw: str) -> str:
-    text = raw.replace("\r\n", "\n").replace("\r", "\n")
-    text = "".join(c for c in text if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cs"))
-    text = unicodedata.normalize("NFC", text).strip()
-    if len(text) > key.high:
-        over = len(text) - key.high
-        raise ConfigRefused(
-            f"“{key.title}” may have {key.high:,} characters; that was {len(text):,}. Nothing was changed:"
-            f" shorten it by {over:,}."
-        )
-    return text
-
-
-def _one_of(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:-1])} or {names[-1]}"

@@ -9,7 +9,7 @@ from memory.store import Store, Tx
 from memory.types import Clock, Person, Place
 
 KEPT_IN_MIND = 4_096
-"""Channels whose auto-reply setting is kept in memory."""
+"""Channels whose answer to "who is called by any message here" is kept in memory."""
 
 
 class Config:
@@ -21,7 +21,7 @@ class Config:
         self._store = store
         self._default_detail = settings.detail_level
         self._clock = clock
-        self._auto_reply: dict[int, bool] = {}
+        self._called: dict[int, tuple[bool, int]] = {}
 
     async def get(self, place: Place) -> PlaceConfig:
         """What is set in that place, threads inheriting from their channel. Raises StoreError."""
@@ -34,16 +34,26 @@ class Config:
         return rules.resolve(rows, place, self._default_detail)
 
     async def auto_reply(self, place: Place) -> bool:
-        """Does the bot answer everything there? Asked for every message, so kept until a setting changes.
+        """Does the bot answer everything there?"""
+        return (await self._kept(place))[0]
 
-        One process owns a server, so nobody else changes it.
-        """
-        known = self._auto_reply.get(place.channel_id)
+    async def persona_id(self, place: Place) -> int:
+        """Who answers there when nobody else is called; 0 for the built-in persona."""
+        return (await self._kept(place))[1]
+
+    async def _kept(self, place: Place) -> tuple[bool, int]:
+        """Asked for every message, so kept until a setting changes. One process owns a server."""
+        known = self._called.get(place.channel_id)
         if known is None:
-            if len(self._auto_reply) >= KEPT_IN_MIND:
-                self._auto_reply.clear()
-            known = self._auto_reply[place.channel_id] = (await self.get(place)).auto_reply
+            if len(self._called) >= KEPT_IN_MIND:
+                self._called.clear()
+            config = await self.get(place)
+            known = self._called[place.channel_id] = (config.auto_reply, config.persona_id)
         return known
+
+    def forget(self) -> None:
+        """Settings were changed elsewhere than here."""
+        self._called.clear()
 
     async def set(
         self, person: Person, place: Place, key: str, value: str | None, *, level: Level | None = None
@@ -63,5 +73,5 @@ class Config:
                 by=person.id,
             )
             now = await self.load(tx, place)
-        self._auto_reply.clear()
+        self.forget()
         return rules.sentence(change, place, now)

@@ -1,6 +1,7 @@
 """Deciding on a waiting suggestion: once, by who may, through the gate again (SPEC §4.4, §4.8, §12).
 
-Personal: the member it is about, and nobody else. Server: who may write that scope.
+Personal: the member it is about, and nobody else. Server: who may write that scope. Who decides may change
+the words first: what was suggested stays in the suggestion, what was approved is in the journal.
 """
 
 from __future__ import annotations
@@ -8,11 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from memory.facts.gate import WriteGate
+from memory.facts.living import lock_scopes
 from memory.facts.outcomes import Outcome, OutcomeKind, handle, quote
 from memory.facts.recording import Withdrawn, each_once
-from memory.facts.rights import may_write_now
-from memory.facts.rules import may_read
+from memory.facts.rights import may_write_now, member_access
+from memory.facts.rules import may_read, may_read_memory, may_write, mentions_in
 from memory.facts.writes import WAITING_FOR, Hand, Write
+from memory.ports import Waiting
 from memory.store import Tx
 from memory.types import (
     Actor,
@@ -29,16 +32,60 @@ from memory.types import (
 _DONE = (OutcomeKind.SAVED, OutcomeKind.UPDATED, OutcomeKind.DELETED, OutcomeKind.DUPLICATE)
 
 
+async def waiting_here(tx: Tx, clock: Clock, person: Person, place: Place) -> list[Proposal]:
+    """Suggestions that wait for this person here, oldest first. In a DM: those about them."""
+    access = await member_access(tx, place)
+    since = clock.now() - WAITING_FOR
+    return [
+        each
+        for each in await tx.proposals.waiting(place.guild_id, person.id)
+        if each.created_at >= since and may_write(each.scope, person, place, member_access=access)
+    ]
+
+
+async def queue(tx: Tx, clock: Clock, person: Person, place: Place) -> list[Waiting]:
+    """The same, each with the entry that it is about."""
+    waiting = await waiting_here(tx, clock, person, place)
+    entries = [await _about(tx, each, person, place) for each in waiting]
+    texts = [each.text for each in waiting] + [memory.text for memory in entries if memory is not None]
+    named = {each.proposer_id for each in waiting if each.proposer_id is not None}
+    named |= {user_id for text in texts for user_id in mentions_in(text)}
+    names = await tx.names.get(place.guild_id or 0, sorted(named))
+    return [Waiting(each, memory, names) for each, memory in zip(waiting, entries, strict=True)]
+
+
+async def _about(tx: Tx, proposal: Proposal, person: Person, place: Place) -> Memory | None:
+    """The entry that it would change or delete.
+
+    One that was moved since is gone here: who decides may have no right to know what it says now.
+    """
+    memory = None if proposal.memory_id is None else await tx.memories.get(proposal.memory_id)
+    if memory is None or memory.scope != proposal.scope or not may_read_memory(memory, person, place):
+        return None
+    return memory
+
+
 async def decide(
-    gate: WriteGate, clock: Clock, tx: Tx, person: Person, place: Place, proposal_id: int, *, approve: bool
+    gate: WriteGate,
+    clock: Clock,
+    tx: Tx,
+    person: Person,
+    place: Place,
+    proposal_id: int,
+    *,
+    approve: bool,
+    text: str | None = None,
 ) -> Outcome:
-    """Approve or discard. Raises :class:`Withdrawn` when the gate refuses: the suggestion then waits on."""
+    """Approve, in other words when ``text`` is given, or discard.
+
+    Raises :class:`Withdrawn` when the gate refuses: the suggestion then waits on.
+    """
     proposal = await tx.proposals.get(proposal_id)
     if proposal is None or not may_read(proposal.scope, person, place):
         return Outcome(OutcomeKind.NOT_ALLOWED, detail=_NOT_YOURS)
     if not await may_write_now(tx, proposal.scope, person, place):
         return Outcome(OutcomeKind.NOT_ALLOWED, scope=proposal.scope)
-    await tx.lock_scope(proposal.scope)
+    await lock_scopes(tx, proposal.scope)
     now = clock.now()
     if proposal.state is ProposalState.WAITING and proposal.created_at < now - WAITING_FOR:
         await tx.proposals.decide(proposal.id, ProposalState.EXPIRED, None, now)
@@ -50,14 +97,18 @@ async def decide(
         return await _with_notices(tx, settled, proposal)
     if not approve:
         return await _with_notices(tx, Outcome(OutcomeKind.DISCARDED, scope=proposal.scope), proposal)
-    outcome = await _apply(gate, tx, person, place, proposal)
+    outcome = await _apply(gate, tx, person, place, proposal, proposal.text if text is None else text)
     if outcome.kind not in _DONE:
         raise Withdrawn(outcome)
+    if outcome.journal is not None:
+        await tx.proposals.written_by(proposal.id, outcome.journal.id)
     return await _with_notices(tx, outcome, proposal)
 
 
-async def _apply(gate: WriteGate, tx: Tx, person: Person, place: Place, proposal: Proposal) -> Outcome:
-    memory = None if proposal.memory_id is None else await tx.memories.get(proposal.memory_id)
+async def _apply(
+    gate: WriteGate, tx: Tx, person: Person, place: Place, proposal: Proposal, text: str
+) -> Outcome:
+    memory = await _about(tx, proposal, person, place)
     if proposal.op is not Op.ADD:
         stale = await _stale(tx, proposal, memory)
         if stale is not None:
@@ -67,7 +118,7 @@ async def _apply(gate: WriteGate, tx: Tx, person: Person, place: Place, proposal
         proposal.op,
         scope=proposal.scope if proposal.op is Op.ADD else None,
         memory_id=proposal.memory_id,
-        text=proposal.text,
+        text=text,
         keywords=proposal.keywords,
         expected_version=None if memory is None else memory.version,
         dm_only=from_dm,

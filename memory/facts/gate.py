@@ -1,4 +1,4 @@
-"""The write gate: the one path by which a memory is added, changed, pinned, widened or deleted.
+"""The write gate: the one path by which a memory is added, changed, pinned, tagged, moved or deleted.
 
 Inside one write transaction: lock the scope, then rights, text rules, sameness, pins, version, room, and only
 then the write with its journal line and notice. A refusal writes nothing and evicts nothing (SPEC §4.1).
@@ -6,12 +6,16 @@ then the write with its journal line and notice. A refusal writes nothing and ev
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+from memory.facts.living import GONE, has_persona, lock_scopes, still_speaks
+from memory.facts.moving import join, move
 from memory.facts.outcomes import Outcome, OutcomeKind
 from memory.facts.recording import Recorder
 from memory.facts.reversal import reverse
-from memory.facts.rights import Verdict, judge
+from memory.facts.rights import Verdict, judge, switched_off, told_unused
+from memory.facts.rollback import RolledBack, roll_back
 from memory.facts.rules import (
     Clean,
     Problem,
@@ -23,6 +27,7 @@ from memory.facts.rules import (
     near_duplicate,
     normalise,
 )
+from memory.facts.tagging import bad_tags, tag
 from memory.facts.writes import Hand, MemoryLimits, Write
 from memory.store import Tx
 from memory.types import Clock, Memory, Op, Scope, SubjectKind
@@ -33,17 +38,21 @@ class WriteGate:
 
     def __init__(self, clock: Clock, limits: MemoryLimits | None = None) -> None:
         self.limits = limits or MemoryLimits()
-        self._recorder = Recorder(clock, self.limits)
+        self.recorder = Recorder(clock, self.limits)
 
     async def apply(self, tx: Tx, write: Write, hand: Hand) -> Outcome:
         """Make one write, or say why not. ``tx`` must be a write transaction of the store.
 
         Raises only :class:`memory.errors.StoreError`, and :class:`Withdrawn` for an undo that lost a race.
         """
+        if hand.is_model and not await still_speaks(tx, hand):
+            return Outcome(OutcomeKind.NOT_ALLOWED, detail=GONE)
+        if hand.is_model and (off := await switched_off(tx, hand)):
+            return Outcome(OutcomeKind.DISABLED, detail=off)
         if write.undoes is not None:
-            return await reverse(self._recorder, tx, write, hand)
+            return await reverse(self.recorder, tx, write, hand)
         if write.op is Op.ADD:
-            return await self._add(tx, write, hand)
+            return await told_unused(tx, await self._add(tx, write, hand), hand)
         found = await self._target(tx, write, hand)
         if isinstance(found, Outcome):
             return found
@@ -54,21 +63,36 @@ class WriteGate:
             return await self._delete(tx, write, hand, memory, verdict)
         if write.op is Op.WIDEN:
             return await self._widen(tx, write, hand, memory)
+        if write.op in (Op.TAG, Op.MOVE):
+            if await self._moved(tx, write, hand, memory):
+                return _changed(memory)
+            if write.op is Op.TAG:
+                return await tag(self.recorder, tx, write, hand, memory)
+            return await told_unused(tx, await move(self.recorder, tx, write, hand, memory), hand)
         return await self._pin(tx, write, hand, memory)
+
+    async def roll_back(self, tx: Tx, turn_ids: Sequence[int], hand: Hand) -> RolledBack:
+        """Take back what the model wrote in these turns, newest first. The caller has asked for the right."""
+        return await roll_back(self.recorder, tx, turn_ids, hand)
 
     async def _add(self, tx: Tx, write: Write, hand: Hand) -> Outcome:
         scope = write.scope
         if scope is None:
             raise ValueError("an ADD names its scope")
-        await tx.lock_scope(scope)
+        await lock_scopes(tx, scope)
         verdict = await judge(tx, scope, write, hand)
         if verdict is Verdict.REFUSE:
             return Outcome(OutcomeKind.NOT_ALLOWED, scope=scope)
+        if not await has_persona(tx, scope):
+            return Outcome(OutcomeKind.NOT_ALLOWED, scope=scope, detail=GONE)
         text = self._checked(write.text)
         if isinstance(text, Outcome):
             return text
+        refused = None if hand.is_model else bad_tags(write)
+        if refused is not None:
+            return refused
         dm_only = _born_dm_only(write, hand, scope)
-        same = await self._recorder.same(tx, scope, text.norm, dm_only=dm_only)
+        same = await self.recorder.same(tx, scope, text.norm, dm_only=dm_only)
         if same is not None:
             return Outcome(OutcomeKind.DUPLICATE, memory=same, similar=same, scope=scope)
         if hand.is_model and not write.confirmed:
@@ -76,9 +100,9 @@ class WriteGate:
             if near is not None:
                 return Outcome(OutcomeKind.SIMILAR_EXISTS, memory=near, similar=near, scope=scope)
         if verdict is Verdict.PROPOSE:
-            return await self._recorder.propose(tx, write, hand, scope, text.text, None)
+            return await self.recorder.propose(tx, write, hand, scope, text.text, None)
         pinned = write.pinned and not hand.is_model
-        full = await self._recorder.full(tx, scope, pinned=pinned)
+        full = await self.recorder.full(tx, scope, pinned=pinned)
         if full is not None:
             return full
         memory = await tx.memories.add(
@@ -91,10 +115,10 @@ class WriteGate:
             channels=(),
             author_id=hand.person_id,
             source=write.source,
-            at=self._recorder.clock.now(),
+            at=self.recorder.clock.now(),
             mentions=mentions_in(text.text),
         )
-        return await self._recorder.record(tx, OutcomeKind.SAVED, Op.ADD, hand, write, None, memory)
+        return await self.recorder.record(tx, OutcomeKind.SAVED, Op.ADD, hand, write, None, memory)
 
     async def _near(self, tx: Tx, scope: Scope, text: str, hand: Hand) -> Memory | None:
         """The newest entry readable here that says nearly the same."""
@@ -116,10 +140,12 @@ class WriteGate:
         seen = None if write.memory_id is None else await tx.memories.get(write.memory_id)
         if seen is None:
             return Outcome(OutcomeKind.NOT_FOUND)
-        await tx.lock_scope(seen.scope)
+        await lock_scopes(tx, seen.scope, write.scope)
         memory = await tx.memories.get(seen.id)
         if memory is None or not _visible(memory, hand):
             return Outcome(OutcomeKind.NOT_FOUND)
+        if memory.scope != seen.scope:
+            return _changed(memory)
         verdict = await judge(tx, memory.scope, write, hand)
         if verdict is Verdict.REFUSE:
             return Outcome(OutcomeKind.NOT_ALLOWED, memory=memory, scope=memory.scope)
@@ -151,15 +177,15 @@ class WriteGate:
         if await self._moved(tx, write, hand, memory):
             return _changed(memory)
         dm_only = memory.dm_only or (hand.is_model and _in_own_dm(hand, memory.scope))
-        same = await self._recorder.same(tx, memory.scope, text.norm, dm_only=dm_only, but=memory.id)
+        same = await self.recorder.same(tx, memory.scope, text.norm, dm_only=dm_only, but=memory.id)
         if same is not None:
             return Outcome(OutcomeKind.DUPLICATE, memory=same, similar=same, scope=memory.scope)
         if verdict is Verdict.PROPOSE:
-            return await self._recorder.propose(tx, write, hand, memory.scope, text.text, memory)
+            return await self.recorder.propose(tx, write, hand, memory.scope, text.text, memory)
         after = await tx.memories.change(
             memory.id,
             memory.version,
-            at=self._recorder.clock.now(),
+            at=self.recorder.clock.now(),
             text=text.text,
             norm=text.norm,
             dm_only=dm_only,
@@ -167,17 +193,17 @@ class WriteGate:
         )
         if after is None:
             return _changed(memory)
-        done = await self._recorder.record(tx, OutcomeKind.UPDATED, Op.UPDATE, hand, write, memory, after)
+        done = await self.recorder.record(tx, OutcomeKind.UPDATED, Op.UPDATE, hand, write, memory, after)
         return replace(done, note=USED_IN_SERVERS) if _told_in_dm(hand, after) else done
 
     async def _delete(self, tx: Tx, write: Write, hand: Hand, memory: Memory, verdict: Verdict) -> Outcome:
         if await self._moved(tx, write, hand, memory):
             return _changed(memory)
         if verdict is Verdict.PROPOSE:
-            return await self._recorder.propose(tx, write, hand, memory.scope, "", memory)
+            return await self.recorder.propose(tx, write, hand, memory.scope, "", memory)
         if not await tx.memories.remove(memory.id, memory.version):
             return _changed(memory)
-        return await self._recorder.record(tx, OutcomeKind.DELETED, Op.DELETE, hand, write, memory, None)
+        return await self.recorder.record(tx, OutcomeKind.DELETED, Op.DELETE, hand, write, memory, None)
 
     async def _pin(self, tx: Tx, write: Write, hand: Hand, memory: Memory) -> Outcome:
         wanted = write.op is Op.PIN
@@ -186,14 +212,14 @@ class WriteGate:
             return Outcome(kind, memory=memory, scope=memory.scope)
         if await self._moved(tx, write, hand, memory):
             return _changed(memory)
-        full = await self._recorder.full(tx, memory.scope, pinned=wanted)
+        full = await self.recorder.full(tx, memory.scope, pinned=wanted)
         if full is not None:
             return full
-        now = self._recorder.clock.now()
+        now = self.recorder.clock.now()
         after = await tx.memories.change(memory.id, memory.version, at=now, pinned=wanted)
         if after is None:
             return _changed(memory)
-        return await self._recorder.record(tx, kind, write.op, hand, write, memory, after)
+        return await self.recorder.record(tx, kind, write.op, hand, write, memory, after)
 
     async def _widen(self, tx: Tx, write: Write, hand: Hand, memory: Memory) -> Outcome:
         """From DMs only to everywhere. Where the same text already is everywhere, the two become one."""
@@ -203,34 +229,12 @@ class WriteGate:
             return _changed(memory)
         twin = await tx.memories.find_same(memory.scope, normalise(memory.text), False)
         if twin is not None:
-            return await self._join(tx, write, hand, memory, twin)
-        now = self._recorder.clock.now()
+            return await join(self.recorder, tx, write, hand, memory, twin, OutcomeKind.WIDENED)
+        now = self.recorder.clock.now()
         after = await tx.memories.change(memory.id, memory.version, at=now, dm_only=False)
         if after is None:
             return _changed(memory)
-        return await self._recorder.record(tx, OutcomeKind.WIDENED, Op.WIDEN, hand, write, memory, after)
-
-    async def _join(self, tx: Tx, write: Write, hand: Hand, memory: Memory, twin: Memory) -> Outcome:
-        """Remove the DM's copy; its pin passes to the entry that stays."""
-        if not await tx.memories.remove(memory.id, memory.version):
-            return _changed(memory)
-        joined = await self._recorder.record(tx, OutcomeKind.WIDENED, Op.DELETE, hand, write, memory, None)
-        kept = twin
-        if memory.pinned and not twin.pinned:
-            now = self._recorder.clock.now()
-            pinned = await tx.memories.change(twin.id, twin.version, at=now, pinned=True)
-            if pinned is not None:
-                await self._recorder.record(tx, OutcomeKind.PINNED, Op.PIN, hand, write, twin, pinned)
-                kept = pinned
-        return Outcome(
-            joined.kind,
-            memory=kept,
-            journal=joined.journal,
-            notice=joined.notice,
-            redraw=joined.redraw,
-            redraws=joined.redraws,
-            scope=memory.scope,
-        )
+        return await self.recorder.record(tx, OutcomeKind.WIDENED, Op.WIDEN, hand, write, memory, after)
 
 
 def _visible(memory: Memory, hand: Hand) -> bool:

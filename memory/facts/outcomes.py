@@ -24,6 +24,8 @@ class OutcomeKind(StrEnum):
     PINNED = "pinned"
     UNPINNED = "unpinned"
     WIDENED = "widened"
+    TAGGED = "tagged"
+    MOVED = "moved"
     UNDONE = "undone"
     DISCARDED = "discarded"
     DUPLICATE = "duplicate"
@@ -38,6 +40,7 @@ class OutcomeKind(StrEnum):
     NEEDS_APPROVAL = "needs_approval"
     TOO_LONG = "too_long"
     EMPTY = "empty"
+    BAD_TAGS = "bad_tags"
     NOT_FOUND = "not_found"
     CHANGED_MEANWHILE = "changed_meanwhile"
     ERROR = "error"
@@ -56,12 +59,15 @@ def quote(text: str, shown: int = _SHOWN) -> str:
     return f"“{flat}”"
 
 
-def describe(scope: Scope | None) -> str:
-    """A scope in words for a person: "this server's memories", "personal memories for every persona"."""
+def describe(scope: Scope | None, persona: str = "") -> str:
+    """A scope in words for a person: "this server's memories for Mira", "personal memories for all personas".
+
+    ``persona``: what to call the one that it is for.
+    """
     if scope is None:
         return "memories"
     whose = "this server's memories" if scope.kind is SubjectKind.SERVER else "personal memories"
-    return f"{whose} for every persona" if scope.lineage == GLOBAL else f"{whose} for this persona"
+    return f"{whose} for {'all personas' if scope.lineage == GLOBAL else persona or 'one persona'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +79,8 @@ class Outcome:
     ``limit`` the cap that refused. ``length``: code points of a refused text. ``redraw``: an earlier
     confirmation of the same entry that should be drawn again; ``redraws``: all such, each in a message
     of its own, that one first. ``of_pins``: it was the cap of pinned entries.
+    ``persona``: what to call the persona of ``scope`` where it was written.
+    ``own``: a suggestion about the very member who is answered; ``whom``: the name of whom else it is about.
     ``detail`` replaces the standard sentence, ``note`` follows it.
     """
 
@@ -91,6 +99,9 @@ class Outcome:
     redraw: Notice | None = None
     redraws: tuple[Notice, ...] = ()
     of_pins: bool = False
+    persona: str = ""
+    own: bool = False
+    whom: str = ""
     detail: str = ""
     note: str = ""
 
@@ -165,6 +176,32 @@ def _widened(outcome: Outcome) -> str:
     return f"{_name(outcome)} is now used everywhere, not only in DMs."
 
 
+def _tagged(outcome: Outcome) -> str:
+    memory = outcome.memory
+    if memory is None or not outcome.wrote:
+        return f"{_name(outcome)} has these keywords and channels already. Nothing was changed."
+    words = ", ".join(quote(word, 60) for word in memory.keywords)
+    places = f"{len(memory.channels)} {'channel' if len(memory.channels) == 1 else 'channels'}"
+    if not memory.keywords and not memory.channels:
+        return f"{_name(outcome)} has no keywords and no channels any more: it is always used."
+    when = f" when one of these appears: {words}" if memory.keywords else ""
+    where = f" in {places} only" if memory.channels else ""
+    pinned = " It is pinned, and a pinned entry doesn't wait for its keywords."
+    return f"{_name(outcome)} is used{where}{when}.{pinned if memory.pinned and memory.keywords else ''}"
+
+
+def _moved_to(outcome: Outcome) -> str:
+    there = describe(outcome.scope, outcome.persona)
+    if not outcome.wrote:
+        return f"{_name(outcome)} is among {there} already. Nothing was changed."
+    entry = outcome.journal
+    if entry is not None and entry.op is Op.DELETE:
+        pin = " It is pinned now." if outcome.memory and outcome.memory.pinned else ""
+        gone = handle(entry.memory_id)
+        return f"{_name(outcome)} already says this there, so {gone} was joined to it.{pin}"
+    return f"Moved {_name(outcome)}: it is among {there} now."
+
+
 def _undone(outcome: Outcome) -> str:
     entry = outcome.journal
     if entry is not None and entry.after is None:
@@ -179,6 +216,10 @@ def _undone(outcome: Outcome) -> str:
         return f"Undone: {handle(entry.memory_id)} is no longer pinned."
     if entry is not None and entry.op is Op.WIDEN:
         return f"Undone: {handle(entry.memory_id)} is used in DMs only again."
+    if entry is not None and entry.op is Op.TAG:
+        return f"Undone: {handle(entry.memory_id)} has its earlier keywords and channels again."
+    if entry is not None and entry.op is Op.MOVE:
+        return f"Undone: {handle(entry.memory_id)} is back among {describe(entry.scope, outcome.persona)}."
     return "Undone."
 
 
@@ -198,7 +239,7 @@ def _limit(outcome: Outcome) -> str:
         f"{outcome.unpinned} unpinned and {outcome.pinned} pinned entries, and the limit is {outcome.limit}"
     )
     return (
-        f"Nothing was written and nothing was removed: {describe(outcome.scope)} are full"
+        f"Nothing was written and nothing was removed: {describe(outcome.scope, outcome.persona)} are full"
         f" ({full} {_cap(outcome)}). {_room(outcome)}"
     )
 
@@ -248,8 +289,18 @@ def _too_long(outcome: Outcome) -> str:
 
 
 def _approval(outcome: Outcome) -> str:
-    who = "somebody who may change this server's memories" if _shared(outcome) else "the member it is about"
-    return f"Nothing is saved yet: it waits for {who}, for 7 days at most."
+    return f"Nothing is saved yet: {_waits(outcome)} It waits for 7 days at most."
+
+
+def _waits(outcome: Outcome) -> str:
+    """Who can approve it, and how."""
+    if _shared(outcome):
+        return "a member with Manage Server, or with access to this server's memories, must approve it."
+    if outcome.own:
+        return "press Approve below, or open `/approvals`."
+    scope = outcome.scope or (outcome.proposal.scope if outcome.proposal else None)
+    whom = outcome.whom or (f"<@{scope.subject_id}>" if scope is not None else "the member it is about")
+    return f"it waits for {whom}: only they can approve it."
 
 
 def _shared(outcome: Outcome) -> bool:
@@ -285,6 +336,8 @@ _LINES: dict[OutcomeKind, _Say] = {
     OutcomeKind.PINNED: _pinned,
     OutcomeKind.UNPINNED: _unpinned,
     OutcomeKind.WIDENED: _widened,
+    OutcomeKind.TAGGED: _tagged,
+    OutcomeKind.MOVED: _moved_to,
     OutcomeKind.UNDONE: _undone,
     OutcomeKind.DUPLICATE: _duplicate,
     OutcomeKind.SIMILAR_EXISTS: _similar,
@@ -372,9 +425,8 @@ _WORDS: dict[OutcomeKind, _Say] = {
     OutcomeKind.PRIVACY_RESTRICTED: _simple_words,
     OutcomeKind.DISABLED: _simple_words,
     OutcomeKind.NEEDS_APPROVAL: lambda outcome: (
-        "needs_approval: nothing is saved yet. It waits until "
-        + ("somebody with access" if _shared(outcome) else "that member")
-        + " approves it. Don't claim that it is remembered."
+        f"needs_approval: nothing is saved yet. Tell the member: {_waits(outcome)}"
+        " Don't claim that it is remembered."
     ),
     OutcomeKind.TOO_LONG: lambda outcome: (
         f"too_long({outcome.limit}): {outcome.length} characters; nothing was saved."

@@ -121,14 +121,15 @@ class Recorder:
         it: people look for the button where they talk.
         """
         at = self.clock.now()
-        await tx.proposals.expire(at - WAITING_FOR)
+        own = scope.kind is SubjectKind.USER and scope.subject_id == hand.person_id
+        await tx.proposals.expire(at - WAITING_FOR, at)
         twin = await self._waiting_twin(tx, write, scope, text, memory)
         if twin is not None:
             told = await tx.notices.of_proposal(twin.id)
             new = all(notice.turn_id != hand.actor.turn_id for notice in told)
             notice = await self._notice(tx, hand, at, None, twin.id) if new else None
             return Outcome(
-                OutcomeKind.NEEDS_APPROVAL, proposal=twin, notice=notice, memory=memory, scope=scope
+                OutcomeKind.NEEDS_APPROVAL, proposal=twin, notice=notice, memory=memory, scope=scope, own=own
             )
         waiting = await tx.proposals.count_waiting(scope)
         if waiting >= WAITING:
@@ -147,7 +148,7 @@ class Recorder:
         )
         notice = await self._notice(tx, hand, at, None, proposal.id)
         return Outcome(
-            OutcomeKind.NEEDS_APPROVAL, proposal=proposal, notice=notice, memory=memory, scope=scope
+            OutcomeKind.NEEDS_APPROVAL, proposal=proposal, notice=notice, memory=memory, scope=scope, own=own
         )
 
     async def _notice(

@@ -1,20 +1,32 @@
 """Undo: the reverse of one journaled write, through the gate, once (SPEC §4.5, §4.6).
 
-An addition is deleted, a deletion comes back under its own id, a text returns to what it was. What somebody
-changed since is kept, and said; room and sameness are checked again. The undo is journaled itself.
+An addition is deleted, a deletion comes back under its own id, a text returns to what it was, with the time
+of its last change. What somebody changed since is kept, and said; room and sameness are checked again. The
+undo is journaled itself. :mod:`memory.facts.rollback` takes back a whole turn's writes by the same steps.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from memory.facts.living import carried_to, for_all, lives_for, lock_scopes, rehomed
+from memory.facts.moving import MOVED_SINCE, move_back
 from memory.facts.outcomes import Outcome, OutcomeKind
 from memory.facts.recording import Recorder, already_undone, changed_since, entry_readable_state
 from memory.facts.rights import Verdict, judge, may_write_now
 from memory.facts.rules import may_read_memory, mentions_in, normalise
+from memory.facts.tagging import untag
 from memory.facts.writes import Hand, Write
 from memory.store import Tx
-from memory.types import JournalEntry, Memory, Op, Person, Place, Scope
+from memory.types import (
+    JournalEntry,
+    Memory,
+    Op,
+    Person,
+    Place,
+    Scope,
+)
 
 _BATCH = 50
 """Writes that are read at once while looking for the newest."""
@@ -40,12 +52,19 @@ async def latest_here(
     return None, passed_over
 
 
+async def lock_written(tx: Tx, entries: Sequence[JournalEntry]) -> None:
+    """Lock where these writes were, and where a deletion of their personas takes what they wrote."""
+    states = [state for entry in entries for state in (entry.before, entry.after) if state is not None]
+    scopes = {entry.scope for entry in entries} | {state.scope for state in states}
+    await lock_scopes(tx, *scopes, *(for_all(scope) for scope in scopes))
+
+
 async def reverse(recorder: Recorder, tx: Tx, write: Write, hand: Hand) -> Outcome:
     """Undo ``write.undoes``. Raises :class:`Withdrawn` when another undo of it was committed meanwhile."""
     person = hand.actor.person
     if write.undoes is None or person is None:
         return Outcome(OutcomeKind.NOT_FOUND)
-    await tx.lock_scope(write.undoes.scope)
+    await lock_written(tx, [write.undoes])
     entry = await tx.journal.get(write.undoes.id)
     state = None if entry is None else entry_readable_state(entry)
     if entry is None or state is None or not may_read_memory(state, person, hand.place):
@@ -57,13 +76,36 @@ async def reverse(recorder: Recorder, tx: Tx, write: Write, hand: Hand) -> Outco
         return Outcome(OutcomeKind.NOT_ALLOWED, scope=entry.scope)
     if entry.undone_by is not None:
         return already_undone()
+    owns = entry.before is None and await may_write_now(tx, entry.scope, person, hand.place)
+    return await carry_back(recorder, tx, write, hand, entry, now, owns=owns)
+
+
+async def carry_back(
+    recorder: Recorder,
+    tx: Tx,
+    write: Write,
+    hand: Hand,
+    entry: JournalEntry,
+    now: Memory | None,
+    *,
+    owns: bool,
+) -> Outcome:
+    """The reverse of one standing write, its scope locked and the right to it judged by the caller.
+
+    ``now``: the entry as it stands. ``owns``: what was pinned since an addition may be taken back too.
+    """
+    if now is not None and entry.after is not None and now.scope != await carried_to(tx, entry):
+        return changed_since(now, now.id, MOVED_SINCE)
     if entry.after is None:
         return await _restore(recorder, tx, write, hand, entry, now)
     if entry.before is None:
-        owns = await may_write_now(tx, entry.scope, person, hand.place)
         return await _take_back(recorder, tx, write, hand, entry, now, owns)
     if now is None:
         return changed_since(None, entry.memory_id, "")
+    if entry.op is Op.TAG:
+        return await untag(recorder, tx, write, hand, entry, now)
+    if entry.op is Op.MOVE:
+        return await move_back(recorder, tx, write, hand, entry, now)
     if entry.op is Op.UPDATE:
         return await _former_text(recorder, tx, write, hand, entry, now)
     return await _former_flag(recorder, tx, write, hand, entry, now)
@@ -87,11 +129,16 @@ async def _take_back(
 async def _restore(
     recorder: Recorder, tx: Tx, write: Write, hand: Hand, entry: JournalEntry, now: Memory | None
 ) -> Outcome:
-    """Undo of a deletion: back under its own id, if there is room and nothing says the same meanwhile."""
+    """Undo of a deletion: back under its own id, if there is room and nothing says the same meanwhile.
+
+    Where its persona is gone it comes back as the others of that persona did: for all personas.
+    """
     former = entry.before
     assert former is not None
     if now is not None:
         return changed_since(now, now.id, "It is already back.")
+    lives = await lives_for(tx, former.scope, hand.place)
+    former = former if lives else rehomed(former)
     norm = normalise(former.text)
     same = await tx.memories.find_same(former.scope, norm, former.dm_only)
     if same is not None:
@@ -102,7 +149,12 @@ async def _restore(
     back = await tx.memories.restore(former, norm, mentions_in(former.text))
     if back is None:
         return Outcome(OutcomeKind.DUPLICATE, scope=former.scope)
-    return await recorder.record(tx, OutcomeKind.UNDONE, Op.ADD, hand, write, None, back)
+    done = await recorder.record(tx, OutcomeKind.UNDONE, Op.ADD, hand, write, None, back)
+    return done if lives else replace(done, note=FOR_ALL)
+
+
+FOR_ALL = "It is for all personas now, because the one that it belonged to was deleted."
+"""Follows what came back although its persona is gone."""
 
 
 async def _former_text(
@@ -119,7 +171,7 @@ async def _former_text(
     back = await tx.memories.change(
         now.id,
         now.version,
-        at=recorder.clock.now(),
+        at=former.updated_at,
         text=former.text,
         norm=norm,
         dm_only=former.dm_only,

@@ -79,15 +79,18 @@ def own_scopes(place: Place, lineage: str, person_id: int) -> tuple[Scope, ...]:
     return scopes_in_play(place, lineage, (person_id,))
 
 
-def scopes_in_play(place: Place, lineage: str, in_play_ids: Sequence[int]) -> tuple[Scope, ...]:
+def scopes_in_play(
+    place: Place, lineage: str, in_play_ids: Sequence[int], cast: Sequence[str] = ()
+) -> tuple[Scope, ...]:
     """What a turn reads (SPEC §4.2): S·P, S·global, and U·P, U·global for every member in play.
 
-    In a DM: that user's two (``in_play_ids`` then holds that one user).
+    In a DM: that user's two (``in_play_ids`` then holds that one user). ``cast``: the lineages whose server
+    memories are read too, in a channel that is set to union; personal ones never are.
     """
     lineages = tuple(dict.fromkeys((lineage, GLOBAL)))
     scopes: list[Scope] = []
     if place.guild_id is not None:
-        scopes += [Scope.server(place.guild_id, each) for each in lineages]
+        scopes += [Scope.server(place.guild_id, each) for each in dict.fromkeys((lineage, *cast, GLOBAL))]
     for user_id in dict.fromkeys(in_play_ids):
         scopes += [Scope.user(user_id, each) for each in lineages]
     return tuple(scopes)

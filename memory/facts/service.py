@@ -9,9 +9,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from memory.facts import approvals, finding
+from memory.facts import approvals, batch, finding, telling, transfer
+from memory.facts.clearing import Cleared as Cleared  # for the front's types
+from memory.facts.clearing import Clearing as Clearing
+from memory.facts.clearing import clear, clearing
 from memory.facts.gate import WriteGate
-from memory.facts.outcomes import Outcome, OutcomeKind
+from memory.facts.lineages import (
+    InUse,
+    OwnName,
+    built_in_alone,
+    lineages,
+    unknown_here,
+    unnamed,
+)
+from memory.facts.lineages import Lineages as Lineages  # for the front's types
+from memory.facts.living import carried_to
+from memory.facts.outcomes import Outcome, OutcomeKind, describe
 from memory.facts.recording import Withdrawn, entry_readable_state
 from memory.facts.reversal import latest_here
 from memory.facts.rights import member_access
@@ -20,13 +33,12 @@ from memory.facts.rules import (
     may_read_memory,
     may_write,
     mentions_in,
-    own_scopes,
     readable,
     scopes_in_play,
     select,
 )
 from memory.facts.writes import Hand, MemoryLimits, Write
-from memory.ports import NoticeView
+from memory.ports import NoticeView, Waiting
 from memory.store import Store, Tx
 from memory.types import (
     DEFAULT_LINEAGE,
@@ -36,6 +48,7 @@ from memory.types import (
     Clock,
     JournalEntry,
     Memory,
+    Notice,
     Op,
     Person,
     Place,
@@ -43,6 +56,7 @@ from memory.types import (
     Scope,
     Source,
     SubjectKind,
+    TurnState,
 )
 
 
@@ -50,12 +64,13 @@ from memory.types import (
 class Shelf:
     """One scope as its reader sees it here. ``memories``: newest first, pinned ones among them.
 
-    ``unpinned`` and ``pinned`` count against the caps, hidden ones included; ``hidden_dm_only``: how many are
-    left out because they are used in DMs only.
+    ``persona``: what to call the one that uses it; ``in_use``: it answers here when nobody else is called;
+    ``named``: it is called by its own name. ``unpinned`` and ``pinned`` count against the caps, hidden
+    ones included; ``hidden_dm_only``: how many are left out because they are used in DMs only.
     """
 
     scope: Scope
-    title: str
+    persona: str
     memories: tuple[Memory, ...]
     unpinned: int
     pinned: int
@@ -63,6 +78,8 @@ class Shelf:
     hidden_dm_only: int = 0
     limit: int = 0
     pinned_limit: int = 0
+    in_use: bool = True
+    named: bool = False
 
 
 class Facts:
@@ -72,12 +89,17 @@ class Facts:
     """
 
     def __init__(
-        self, store: Store, clock: Clock, limits: MemoryLimits | None = None, lineage: str = DEFAULT_LINEAGE
+        self,
+        store: Store,
+        clock: Clock,
+        limits: MemoryLimits | None = None,
+        in_use: InUse = built_in_alone,
     ) -> None:
         self.store = store
+        self._in_use = in_use
+        self.own_name: OwnName = unnamed
         self.clock = clock
         self.limits = limits or MemoryLimits()
-        self.lineage = lineage
         self.gate = WriteGate(clock, self.limits)
 
     # writing
@@ -86,7 +108,8 @@ class Facts:
         """One write in a transaction of its own: all of it, or nothing."""
         try:
             async with self.store.write() as tx:
-                return await self.gate.apply(tx, write, hand)
+                outcome = await self.gate.apply(tx, write, hand)
+                return replace(outcome, persona=await self._named(tx, outcome.scope, hand.place))
         except Withdrawn as stopped:
             return stopped.outcome
 
@@ -104,6 +127,24 @@ class Facts:
         """SAVED, DUPLICATE, LIMIT_REACHED, NOT_ALLOWED, EMPTY or TOO_LONG. In a DM: for DMs only (§4.2)."""
         write = Write(Op.ADD, scope=scope, text=text, pinned=pinned, keywords=tuple(keywords), source=source)
         return await self.write(write, self._hand(person, place))
+
+    async def add_all(
+        self,
+        person: Person,
+        place: Place,
+        scope: Scope,
+        entries: Sequence[tuple[str, Source | None]],
+        *,
+        pinned: bool = False,
+    ) -> list[Outcome]:
+        """Several at once, all or none: each SAVED or DUPLICATE, in order; or the one refusal, alone."""
+        hand = self._hand(person, place)
+        try:
+            async with self.store.write() as tx:
+                called = await self._named(tx, scope, place)
+                return await batch.add_all(self.gate, tx, hand, scope, entries, pinned=pinned, called=called)
+        except Withdrawn as stopped:
+            return [stopped.outcome]
 
     async def edit(
         self, person: Person, place: Place, memory_id: int, text: str, expected_version: int | None = None
@@ -124,6 +165,29 @@ class Facts:
         write = Write(Op.PIN if pinned else Op.UNPIN, memory_id=memory_id)
         return await self.write(write, self._hand(person, place))
 
+    async def tag(
+        self,
+        person: Person,
+        place: Place,
+        memory_id: int,
+        keywords: Sequence[str],
+        channels: Sequence[int],
+        expected_version: int | None = None,
+    ) -> Outcome:
+        """Set all keywords and channels of an entry: TAGGED, or BAD_TAGS with the numbers."""
+        write = Write(
+            Op.TAG,
+            memory_id=memory_id,
+            keywords=tuple(keywords),
+            channels=tuple(channels),
+            expected_version=expected_version,
+        )
+        return await self.write(write, self._hand(person, place))
+
+    async def move(self, person: Person, place: Place, memory_id: int, to: Scope) -> Outcome:
+        """MOVED, also when it was joined to an entry that says the same there; LIMIT_REACHED, NOT_ALLOWED."""
+        return await self.write(Write(Op.MOVE, memory_id=memory_id, scope=to), self._hand(person, place))
+
     async def widen(self, person: Person, place: Place, memory_id: int) -> Outcome:
         """Use an entry saved in a DM everywhere. Only from a DM: elsewhere it does not show."""
         return await self.write(Write(Op.WIDEN, memory_id=memory_id), self._hand(person, place))
@@ -140,9 +204,10 @@ class Facts:
             if entry is None:
                 return Outcome(OutcomeKind.NOT_FOUND)
             return await self.write(Write(entry.op, undoes=entry), hand)
-        scopes = own_scopes(place, self.lineage, person.id)
+        in_use = await self._in_use(person, place, False)
         async with self.store.read() as tx:
-            entry, passed_over = await latest_here(tx, person, place, scopes)
+            known = await lineages(tx, person, place, in_use, self.own_name(place))
+            entry, passed_over = await latest_here(tx, person, place, known.scopes)
         if entry is None:
             return Outcome(OutcomeKind.NOT_FOUND, detail=_UNDO_IN_DM if passed_over else _NOTHING_TO_UNDO)
         outcome = await self.write(Write(entry.op, undoes=entry), hand)
@@ -150,36 +215,107 @@ class Facts:
             return outcome
         return replace(outcome, note=f"{outcome.note} {_LATER_IN_DM}".strip())
 
-    async def decide(self, person: Person, place: Place, proposal_id: int, approve: bool) -> Outcome:
-        """Approve or discard a waiting suggestion; when the gate refuses, it waits on and says why."""
+    async def decide(
+        self, person: Person, place: Place, proposal_id: int, approve: bool, text: str | None = None
+    ) -> Outcome:
+        """Approve, with other words when ``text`` is given, or discard a waiting suggestion.
+
+        When the gate refuses, it waits on and says why.
+        """
         try:
             async with self.store.write() as tx:
                 return await approvals.decide(
-                    self.gate, self.clock, tx, person, place, proposal_id, approve=approve
+                    self.gate, self.clock, tx, person, place, proposal_id, approve=approve, text=text
                 )
         except Withdrawn as stopped:
             return stopped.outcome
 
     def _hand(self, person: Person, place: Place) -> Hand:
-        return Hand(Actor(ActorKind.MEMBER, person), place, self.lineage)
+        return Hand(Actor(ActorKind.MEMBER, person), place)
+
+    async def _named(self, tx: Tx, scope: Scope | None, place: Place) -> str:
+        """What an answer in ``place`` calls the persona that a scope is for."""
+        if scope is None or scope.lineage == GLOBAL:
+            return ""
+        return await _called(tx, place.guild_id, scope.lineage, self.own_name(place))
+
+    async def lineages(self, person: Person, place: Place) -> Lineages:
+        """Whose memories this person meets here, and what to call each persona. For lists of choices."""
+        in_use = await self._in_use(person, place, True)
+        async with self.store.read() as tx:
+            return await lineages(tx, person, place, in_use, self.own_name(place))
+
+    # whole scopes
+
+    async def clearing(self, person: Person, place: Place, scope: Scope) -> Clearing | Outcome:
+        """What a clear of that scope would delete here, or why this person may not."""
+        async with self.store.read() as tx:
+            return await clearing(tx, person, place, scope)
+
+    async def clear(
+        self, person: Person, place: Place, scope: Scope, asked: Sequence[int], *, pinned: bool
+    ) -> Cleared:
+        """Delete for good the unpinned (or the pinned) entries of a scope, if they are those asked about.
+
+        The front calls the engine's clear, which draws the confirmations again.
+        """
+        async with self.store.write() as tx:
+            return await clear(tx, self.clock, self._hand(person, place), scope, asked, pinned=pinned)
+
+    async def export(self, person: Person, place: Place, scope: Scope) -> tuple[bytes, int, int] | None:
+        """A scope as a file, how many entries it holds, and how many stayed out, being used in DMs only.
+
+        None when this person may not read it here.
+        """
+        if not may_read(scope, person, place):
+            return None
+        async with self.store.read() as tx:
+            kept = await tx.memories.of_scopes([scope], dm=True)
+        shown = readable(kept, person, place)
+        return transfer.written(scope, shown, self.clock.now()), len(shown), len(kept) - len(shown)
+
+    async def bring_in(self, person: Person, place: Place, scope: Scope, data: bytes) -> transfer.Imported:
+        """Import a file into a scope: all that is new in it, or nothing and why."""
+        hand = Hand(Actor(ActorKind.IMPORT, person), place)
+        try:
+            lines = transfer.read(data, scope, self.limits)
+            async with self.store.write() as tx:
+                called = await self._named(tx, scope, place)
+                return await transfer.bring_in(self.gate, tx, hand, scope, lines, called)
+        except transfer.BadFile as bad:
+            return transfer.Imported(refused=str(bad))
+        except Withdrawn as stopped:
+            return transfer.Imported(refused=stopped.outcome.line())
 
     # reading
 
-    async def given(self, tx: Tx, place: Place, in_play_ids: Sequence[int]) -> list[Memory]:
+    async def given(
+        self, tx: Tx, place: Place, in_play_ids: Sequence[int], lineage: str = DEFAULT_LINEAGE
+    ) -> list[Memory]:
         """What a turn here is given (SPEC §4.2): :func:`select` over the scopes in play, in one statement."""
-        scopes = scopes_in_play(place, self.lineage, in_play_ids)
+        scopes = scopes_in_play(place, lineage, in_play_ids)
         return select(await tx.memories.of_scopes(scopes, dm=place.is_dm), self.limits.injected)
 
     async def shelves(self, person: Person, place: Place) -> list[Shelf]:
-        """Every scope this person can read here, empty ones too: server first, this persona before every."""
-        scopes = own_scopes(place, self.lineage, person.id)
+        """Every scope this person can read here, empty ones too: server first, this persona before every.
+
+        Those of other personas follow: the server's, and those in which the person has entries.
+        """
+        in_use = await self._in_use(person, place, False)
         async with self.store.read() as tx:
-            kept = await tx.memories.of_scopes(scopes, dm=True)
+            known = await lineages(tx, person, place, in_use, self.own_name(place))
+            kept = await tx.memories.of_scopes(known.scopes, dm=True)
             access = await member_access(tx, place)
-        return [self._shelf(scope, kept, person, place, access) for scope in scopes]
+        return [self._shelf(scope, known, kept, person, place, access) for scope in known.scopes]
 
     def _shelf(
-        self, scope: Scope, kept: Sequence[Memory], person: Person, place: Place, access: bool
+        self,
+        scope: Scope,
+        known: Lineages,
+        kept: Sequence[Memory],
+        person: Person,
+        place: Place,
+        access: bool,
     ) -> Shelf:
         held = [memory for memory in kept if memory.scope == scope]
         shown = readable(held, person, place)
@@ -187,7 +323,7 @@ class Facts:
         pinned = sum(memory.pinned for memory in held)
         return Shelf(
             scope=scope,
-            title=_title(scope),
+            persona=known.name(scope.lineage),
             memories=tuple(shown),
             unpinned=len(held) - pinned,
             pinned=pinned,
@@ -195,6 +331,8 @@ class Facts:
             hidden_dm_only=len(held) - len(shown),
             limit=self.limits.unpinned(scope),
             pinned_limit=self.limits.pinned,
+            in_use=scope.lineage == known.in_use,
+            named=scope.lineage in known.own_names,
         )
 
     async def find(
@@ -206,9 +344,10 @@ class Facts:
         pinned: bool | None = None,
     ) -> list[Memory]:
         """Search and autocomplete among what this person may read here; an empty query gives the newest."""
-        scopes = own_scopes(place, self.lineage, person.id)
+        in_use = await self._in_use(person, place, True)
         async with self.store.read() as tx:
-            kept = readable(await tx.memories.of_scopes(scopes, dm=place.is_dm), person, place)
+            known = await lineages(tx, person, place, in_use, self.own_name(place))
+            kept = readable(await tx.memories.of_scopes(known.scopes, dm=place.is_dm), person, place)
             named = {user_id for memory in kept for user_id in mentions_in(memory.text)}
             names = await tx.names.get(place.guild_id or 0, sorted(named)) if named else {}
         if pinned is not None:
@@ -226,24 +365,41 @@ class Facts:
     async def history(self, person: Person, place: Place, memory_id: int) -> list[JournalEntry]:
         """Every write of one entry, newest first, deleted entries too; empty when they may not read it here.
 
-        Outside DMs the time before an entry was widened is left out.
+        Outside DMs the time before an entry was widened is left out, and so is what it was in a scope that
+        they may not read here. Of a cleared entry only that it was written and cleared is left.
         """
         async with self.store.read() as tx:
             memory = await tx.memories.get(memory_id)
             entries = await tx.journal.of_memory(memory_id)
         newest = entry_readable_state(entries[0]) if entries else None
         state = memory or newest
+        if entries and entries[0].op is Op.CLEAR:
+            return [entry for entry in entries if may_read(entry.scope, person, place)]
         if state is None or not may_read_memory(state, person, place):
             return []
-        seen = [_shown(entry, place) for entry in entries if may_read(entry.scope, person, place)]
+        seen = [_shown(entry, person, place) for entry in entries if may_read(entry.scope, person, place)]
         return [entry for entry in seen if entry is not None]
 
     async def proposals(self, person: Person, place: Place) -> list[Proposal]:
         """Suggestions that wait for this person here, oldest first."""
         async with self.store.read() as tx:
-            access = await member_access(tx, place)
-            waiting = await tx.proposals.waiting(place.guild_id, person.id)
-        return [each for each in waiting if may_write(each.scope, person, place, member_access=access)]
+            return await approvals.waiting_here(tx, self.clock, person, place)
+
+    async def queue(self, person: Person, place: Place) -> list[Waiting]:
+        """The same, each with the entry that it would change or delete."""
+        async with self.store.read() as tx:
+            return await approvals.queue(tx, self.clock, person, place)
+
+    async def line_of(self, notice_id: int) -> list[Notice]:
+        """The notices that share one line with that one; none when it stands alone."""
+        async with self.store.read() as tx:
+            notice = await tx.notices.get(notice_id)
+            return [] if notice is None else await telling.line_of(tx, notice)
+
+    async def on_its_card(self, outcome: Outcome) -> Outcome:
+        """A suggestion that was approved elsewhere: its card is to confirm the write from now on."""
+        async with self.store.write() as tx:
+            return await telling.on_its_card(tx, self.clock, outcome)
 
     async def notice_view(self, notice_id: int, *, persona_name: str, server_name: str) -> NoticeView | None:
         """All that a confirmation shows. What is used in DMs only never shows in a server's notice."""
@@ -253,10 +409,23 @@ class Facts:
                 return None
             entry = None if notice.journal_id is None else await tx.journal.get(notice.journal_id)
             proposal = None if notice.proposal_id is None else await tx.proposals.get(notice.proposal_id)
+            approved = entry is not None and proposal is not None
+            reworded = telling.reworded(entry, proposal)
+            dm = notice.guild_id is None
+            proposal = None if approved else await telling.as_approved(tx, proposal, dm=dm)
             about = entry or proposal
             if about is None:
                 return None
             memory = None if about.memory_id is None else await tx.memories.get(about.memory_id)
+            outlived = entry is not None and await _outlived(tx, entry, memory)
+            line = await telling.tally(tx, notice, server_name)
+            moved = memory is not None and memory.scope != (
+                about.scope if entry is None else await carried_to(tx, entry) or about.scope
+            )
+            memory = None if moved else memory
+            route = await _route(tx, notice, entry, persona_name)
+            cleared = entry is not None and entry.before is None and entry.after is None
+            called = await _called(tx, notice.guild_id, about.scope.lineage, persona_name)
             subject = server_name
             texts = [m.text for m in (memory, *((entry.before, entry.after) if entry else ())) if m]
             named = {i for text in (*texts, proposal.text if proposal else "") for i in mentions_in(text)}
@@ -268,26 +437,70 @@ class Facts:
         if notice.guild_id is not None:
             memory = None if memory is not None and memory.dm_only else memory
             entry = None if entry is None else _in_server(entry)
-        return NoticeView(notice, entry, proposal, memory, persona_name, subject, names)
+        return NoticeView(
+            notice,
+            entry,
+            proposal,
+            memory,
+            called,
+            subject,
+            names,
+            outlived,
+            line,
+            moved=moved,
+            cleared=cleared,
+            route=route,
+            approved=approved,
+            reworded=reworded,
+        )
+
+
+async def _route(tx: Tx, notice: Notice, entry: JournalEntry | None, built_in: str) -> str:
+    """From where to where an entry was moved, in the words of its scopes alone."""
+    if entry is None or entry.op is not Op.MOVE or entry.before is None or entry.after is None:
+        return ""
+    ends = [
+        describe(scope, await _called(tx, notice.guild_id, scope.lineage, built_in))
+        for scope in (entry.before.scope, entry.after.scope)
+    ]
+    return f"from {ends[0]} to {ends[1]}"
+
+
+async def _called(tx: Tx, guild_id: int | None, lineage: str, built_in: str) -> str:
+    """The name of the persona that an entry is for, where its confirmation stands."""
+    if lineage in (GLOBAL, DEFAULT_LINEAGE):
+        return built_in
+    rows = [] if guild_id is None else await tx.personas.of_guild(guild_id)
+    named = next((row.name for row in rows if row.lineage == lineage), None)
+    return named or await unknown_here(tx, lineage)
+
+
+async def _outlived(tx: Tx, entry: JournalEntry, memory: Memory | None) -> bool:
+    """Does this write stand although its reply was regenerated or rewound (SPEC §4.6)?"""
+    gone = entry.after is not None and memory is None
+    if gone or entry.turn_id is None or entry.undone_by is not None:
+        return False
+    turn = await tx.turns.get(entry.turn_id)
+    return turn is not None and turn.state in (TurnState.REPLACED, TurnState.REWOUND)
 
 
 def _in_server(entry: JournalEntry) -> JournalEntry:
-    """A journal entry without the states that were for DMs only."""
-    before = None if entry.before is not None and entry.before.dm_only else entry.before
-    after = None if entry.after is not None and entry.after.dm_only else entry.after
+    """A journal entry without the states that were for DMs only, or in somebody's own scope before a move."""
+    before, after = entry.before, entry.after
+    own = before is not None and before.scope.kind is SubjectKind.USER and before.scope != entry.scope
+    before = None if before is not None and (before.dm_only or own) else before
+    after = None if after is not None and after.dm_only else after
     return replace(entry, before=before, after=after)
 
 
-def _shown(entry: JournalEntry, place: Place) -> JournalEntry | None:
-    if place.is_dm:
-        return entry
+def _shown(entry: JournalEntry, person: Person, place: Place) -> JournalEntry | None:
+    """What this person may see of a write, here; None when they may not know of it."""
     state = entry_readable_state(entry)
-    return None if state is None or state.dm_only else _in_server(entry)
-
-
-def _title(scope: Scope) -> str:
-    whose = "This server" if scope.kind is SubjectKind.SERVER else "About you"
-    return f"{whose} · every persona" if scope.lineage == GLOBAL else f"{whose} · this persona"
+    if state is None or not may_read_memory(state, person, place):
+        return None
+    if entry.before is None or may_read_memory(entry.before, person, place):
+        return entry
+    return replace(entry, before=None)
 
 
 _NOTHING_TO_UNDO = "There is nothing of yours to undo here."

@@ -18,7 +18,7 @@ from memory.facts.service import Facts
 from memory.facts.texts import DELETE, NAMES, SAVE, UPDATE, memory_tools
 from memory.facts.writes import Hand, Write
 from memory.llm.port import ToolCall, ToolSpec
-from memory.types import Actor, ActorKind, Op, Person, Place, Scope, Source
+from memory.types import Actor, ActorKind, Op, Person, Place, Scope, Source, SubjectKind
 
 _TURNS = 256
 """Turns whose answers are remembered. A turn ends long before that many others have begun."""
@@ -78,6 +78,7 @@ class MemoryTools:
             outcome = Outcome(OutcomeKind.ERROR, detail=f"{error} Nothing was written.")
         except StoreError:
             outcome = Outcome(OutcomeKind.ERROR, detail=_FAILED)
+        outcome = _named(ctx, outcome)
         return ToolResult(outcome.words(), outcome)
 
     async def _run(self, ctx: ToolContext, call: ToolCall) -> Outcome:
@@ -160,6 +161,14 @@ class MemoryTools:
 
 def _people(ctx: ToolContext) -> tuple[Person, ...]:
     return tuple({person.id: person for person in (*ctx.authors, *ctx.in_play)}.values())
+
+
+def _named(ctx: ToolContext, outcome: Outcome) -> Outcome:
+    """Whom a suggestion waits for, by the name that the model knows."""
+    scope = outcome.scope
+    if outcome.kind is not OutcomeKind.NEEDS_APPROVAL or scope is None or scope.kind is SubjectKind.SERVER:
+        return outcome
+    return replace(outcome, whom=labels(_people(ctx)).get(scope.subject_id, ""))
 
 
 def _subject(ctx: ToolContext, name: str | None, people: tuple[Person, ...]) -> Person | Outcome:

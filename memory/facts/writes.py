@@ -44,6 +44,8 @@ class MemoryLimits:
 class Write:
     """One wish. ADD names ``scope`` and ``text``; everything else names ``memory_id``.
 
+    MOVE names the new ``scope`` too; TAG gives all ``keywords`` and ``channels`` that it has from then on.
+
     ``expected_version``: refuse when the entry is at another. ``confirmed``: the model was told of a near
     duplicate and repeated itself. ``dm_only``: overrides what the place implies (an approved suggestion).
     ``undoes``: this is the reverse of that entry, and then ``op`` is that entry's own.
@@ -55,6 +57,7 @@ class Write:
     text: str = ""
     pinned: bool = False
     keywords: tuple[str, ...] = ()
+    channels: tuple[int, ...] = ()
     expected_version: int | None = None
     confirmed: bool = False
     dm_only: bool | None = None

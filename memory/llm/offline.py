@@ -11,11 +11,12 @@ import json
 import re
 from collections.abc import AsyncGenerator
 
+from memory.llm import offline_drafts
 from memory.llm import offline_words as words
 from memory.llm.lookup import RELEVANT, Hit, closest, fold, names, rank, terms
 from memory.llm.offline_facts import of_nobody
 from memory.llm.offline_prompt import Answered, Line, Reading, Said, Where, read
-from memory.llm.offline_requests import MINE, obey, requests_of
+from memory.llm.offline_requests import MINE, obey, own_instead, requests_of
 from memory.llm.port import Event, Finished, ModelInfo, TextPiece, Tokenizer, ToolCall
 from memory.llm.port import Request as Prompt
 from memory.phrases import Language, Request, guess_language
@@ -78,7 +79,8 @@ class OfflineModel:
 
     async def stream(self, request: Prompt) -> AsyncGenerator[Event, None]:
         """Answer, in several pieces. Raises nothing."""
-        text, calls = respond(read(request))
+        drafts = offline_drafts.drafts(request)
+        text, calls = respond(read(request)) if drafts is None else (drafts, ())
         for piece in re.findall(r"\S+\s*|\s+", text):
             yield TextPiece(piece)
         yield Finished(text, calls, self._usage(request, text, calls))
@@ -94,7 +96,10 @@ def respond(reading: Reading) -> tuple[str, tuple[ToolCall, ...]]:
     language = guess_language(reading.text)
     if reading.answered:
         led = requests_of(reading)
-        return "\n".join(_confirm(answer, led, language) for answer in reading.answered), ()
+        again = own_instead(reading, led)
+        repeated = {call.id for call in again}
+        rest = [answer for answer in reading.answered if answer.call.id not in repeated]
+        return "\n".join(_confirm(answer, led, language) for answer in rest), again
     calls: list[ToolCall] = []
     said: list[str] = []
     for message in reading.inputs:
@@ -121,13 +126,17 @@ def _confirm(answer: Answered, led: dict[str, tuple[Said, Request]], language: L
         arguments = {}
     given = arguments if isinstance(arguments, dict) else {}
     text, handle = str(given.get("content", "")), str(given.get("handle", ""))
-    as_said = False
+    as_said, member = False, ""
     if answer.call.id in led:
         message, asked = led[answer.call.id]
         language = asked.language
-        own = given.get("about") == "user" and given.get("user", message.name) == message.name
+        user = str(given.get("user", message.name))
+        own = given.get("about") == "user" and user == message.name
+        member = "" if user == message.name else user
         as_said = own and of_nobody(asked.thing, language)
-    return words.outcome(answer.call.name, answer.words, text, handle, language, as_said=as_said)
+    return words.outcome(
+        answer.call.name, answer.words, text, handle, language, as_said=as_said, member=member
+    )
 
 
 def _look_up(reading: Reading, language: Language) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 from memory.llm.lookup import COPULA, fold, key, terms
 from memory.llm.offline_prompt import Line
-from memory.phrases import Language, straight
+from memory.phrases import Language, plain, straight
 
 _MINE = {
     Language.EN: re.compile(r"(?:i|i'm|im|i've|i'll|i'd|my|me)\b", re.IGNORECASE),
@@ -76,6 +76,50 @@ def _mentioned(text: str, names: Collection[str]) -> tuple[str, int]:
             return name, called.end()
     called = re.match(r"<@!?\d{1,20}>|@[\w-]+", text)
     return (called[0].removeprefix("@"), called.end()) if called else ("", 0)
+
+
+_NAMED = {
+    Language.EN: (r"(?P<head>)NAME(?:'s)?(?P<rest>\s.+)",),
+    Language.ES: (
+        r"(?P<head>)(?:a\s+)?NAME(?P<rest>\s.+)",
+        r"(?P<head>(?:no\s+)?les?\s.+)\s+a\s+NAME(?P<rest>)[.!]?",
+        r"(?P<head>(?:el|la|los|las)\s+\w+)\s+de\s+NAME(?P<rest>\s+(?:es|son|est[aá]n?|se)\s.+)",
+    ),
+    Language.FIL: (
+        r"(?P<head>)(?:si\s+)?NAME(?:\s+ay)?(?P<rest>\s.+)",
+        r"(?P<head>(?:(?!(?:ay|at|sa|si|ni|kay)\s)\S+\s+){1,3})(?:si|ni)\s+NAME(?P<rest>\s.+|[.!]?)",
+    ),
+}
+"""Where a fact names whom it is about: at its beginning, or in the word order of Spanish and Filipino."""
+
+
+def about_named(thing: str, language: Language, names: Collection[str]) -> tuple[str, str] | None:
+    """Whom a fact is about that names them without a mention, as :func:`about_another` gives it.
+
+    Of names that begin alike the longest counts. None for a fact that speaks of its teller too ("Ben is my
+    brother"): under another's heading, "my" would be another's.
+    """
+    found: list[tuple[str, str]] = []
+    for name in names:
+        spelled = re.escape(plain(name))
+        for pattern in _NAMED[language]:
+            made = re.fullmatch(pattern.replace("NAME", spelled), thing, re.IGNORECASE | re.DOTALL)
+            if made and not _other_word(name, thing) and not _goes_on(made["rest"]):
+                found.append((name, f"{made['head'].strip()}{made['rest']}".strip()))
+    found.sort(key=lambda each: len(each[0]), reverse=True)
+    if not found or _SPEAKER.search(found[0][1]):
+        return None
+    return None if [len(name) for name, _ in found].count(len(found[0][0])) > 1 else found[0]
+
+
+def _other_word(name: str, thing: str) -> bool:
+    """Whether a name like "Will" is more likely the common word: it is, unless it is written as the name."""
+    return not terms(name) and not (name[:1].isupper() and re.search(rf"\b{re.escape(name)}\b", thing))
+
+
+def _goes_on(rest: str) -> bool:
+    """Whether a second name follows, as in "Ben Lee" or "Ben and Ana": not about this one alone."""
+    return rest.strip()[:1].isupper() or _WITH.match(rest.strip()) is not None
 
 
 _EN_VERBS = {"have": "Has", "do": "Does", "go": "Goes", "am": "", "was": "Was", "watch": "Watches"}

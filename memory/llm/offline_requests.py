@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 from memory.llm import offline_words as words
 from memory.llm.lookup import RELEVANT, closest, covers, rank, terms
-from memory.llm.offline_facts import about_another, content, is_shared, of_nobody, renewed, supersedes
+from memory.llm.offline_facts import (
+    about_another,
+    about_named,
+    content,
+    is_shared,
+    of_nobody,
+    renewed,
+    supersedes,
+)
 from memory.llm.offline_prompt import Line, Reading, Said
 from memory.llm.port import ToolCall
 from memory.phrases import Request, asks_to_change, asks_to_forget, asks_to_remember
@@ -62,8 +71,30 @@ def obey(message: Said, reading: Reading, calls: list[ToolCall], said: list[str]
         calls.append(_remember(asked, message, reading, len(calls)))
 
 
-def _remember(asked: Request, message: Said, reading: Reading, number: int) -> ToolCall:
+def own_instead(reading: Reading, led: dict[str, tuple[Said, Request]]) -> tuple[ToolCall, ...]:
+    """Calls that keep facts with their teller's own memories, where the one they name is not in play.
+
+    The prompt does not show who is: other bots and personas speak in it too. A mention is left as it is.
+    """
+    calls = []
+    for answer in reading.answered:
+        unknown = answer.words.strip().casefold().startswith(("user_not_found", "ambiguous_user"))
+        if not unknown or answer.call.id not in led:
+            continue
+        message, asked = led[answer.call.id]
+        named = _remember(asked, message, reading, 0)
+        own = _remember(asked, message, reading, 0, named=False)
+        if own != named and answer.call.arguments == named.arguments:
+            calls.append(replace(own, id=answer.call.id))
+    return tuple(calls)
+
+
+def _remember(
+    asked: Request, message: Said, reading: Reading, number: int, *, named: bool = True
+) -> ToolCall:
     another = None if asked.shared else about_another(asked.thing, asked.language, reading.names)
+    if another is None and named and not asked.shared:
+        another = about_named(asked.thing, asked.language, reading.names - {message.name})
     if another is not None:
         name, fact = another
         text = content(fact, asked.language, as_said=True)

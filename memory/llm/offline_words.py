@@ -186,6 +186,23 @@ SAVED_AS_SAID = {
 }
 """For a fact that says nothing of whoever told it, and yet is kept in their scope (SPEC §4.4)."""
 
+WAITS_FOR = {
+    EN: "That is about {name}, so it waits: only {name} can approve it, with the button on the notice or with"
+    " `/approvals`.",
+    ES: "Eso es sobre {name}, así que espera: solo {name} puede aprobarlo, con el botón del aviso o con"
+    " `/approvals`.",
+    FIL: "Tungkol iyan kay {name}, kaya naghihintay: si {name} lang ang puwedeng mag-apruba, sa button ng"
+    " abiso o sa `/approvals`.",
+}
+"""For a fact about another member (SPEC §4.4)."""
+
+WAITS_FOR_YOU = {
+    EN: "That waits for you: press **Approve** below, or open `/approvals`.",
+    ES: "Eso espera tu aprobación: pulsa **Approve** abajo, o abre `/approvals`.",
+    FIL: "Naghihintay iyan sa iyo: pindutin ang **Approve** sa ibaba, o buksan ang `/approvals`.",
+}
+"""For a fact about who is answered, where nothing is saved unasked."""
+
 _OUTCOMES = {
     "duplicate": {
         EN: "I already remember that.",
@@ -203,9 +220,12 @@ _OUTCOMES = {
         FIL: "Puno na ang memorya ko rito, kaya walang na-save. Magbura o mag-pin muna gamit ang /memory.",
     },
     "needs_approval": {
-        EN: "That waits for approval: somebody who may approve it can press the button on the notice.",
-        ES: "Eso espera aprobación: quien pueda aprobarlo tiene un botón en el aviso.",
-        FIL: "Naghihintay iyan ng pag-apruba: may button sa abiso para sa puwedeng mag-apruba.",
+        EN: "That waits for approval: a member with Manage Server, or with access to this server's memories,"
+        " must approve it.",
+        ES: "Eso espera aprobación: debe aprobarlo un miembro con Gestionar servidor, o con acceso a los"
+        " recuerdos de este servidor.",
+        FIL: "Naghihintay iyan ng pag-apruba: kailangang i-apruba ng miyembrong may Manage Server, o may"
+        " access sa mga alaala ng server na ito.",
     },
     "not_allowed": {
         EN: "I may not do that here. Nothing was changed.",
@@ -260,14 +280,28 @@ _WROTE = {"save_memory": "saved", "update_memory": "updated", "delete_memory": "
 
 
 def outcome(
-    tool: str, words: str, text: str, handle: str, language: Language, *, as_said: bool = False
+    tool: str,
+    words: str,
+    text: str,
+    handle: str,
+    language: Language,
+    *,
+    as_said: bool = False,
+    member: str = "",
 ) -> str:
-    """One sentence for a tool's answer, by its first word. ``as_said``: see :data:`SAVED_AS_SAID`."""
+    """One sentence for a tool's answer, by its first word. ``as_said``: see :data:`SAVED_AS_SAID`.
+
+    ``member``: the other member whom the entry is about.
+    """
     word = re.split(r"[^a-z_]", words.strip().casefold(), maxsplit=1)[0]
     if as_said and word == _WROTE["save_memory"] and tool == "save_memory":
         return SAVED_AS_SAID[language].format(text=quoted(text))
     if word in _WROTE.values() and tool in _DONE:
         return _DONE[tool][language].format(text=quoted(text), handle=neutral(handle))
+    if word == "needs_approval" and member:
+        return WAITS_FOR[language].format(name=neutral(member))
+    if word == "needs_approval" and "press Approve below" in words:
+        return WAITS_FOR_YOU[language]
     if word == "too_long":
         limit = re.search(r"\d[\d,.]*(?<=\d)", words)
         most = _AT_MOST[language].format(number=limit[0]) if limit else ""

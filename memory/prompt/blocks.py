@@ -17,7 +17,7 @@ from memory.llm.port import Role
 from memory.prompt.budget import PER_MESSAGE, Count, message_cost
 from memory.prompt.ledger import Block, Kind, Ledger
 from memory.prompt.names import A_MEMBER, THIS_SERVER, clean_name, render_mentions
-from memory.prompt.texts import MEMORY_GROUP, MEMORY_HEADING
+from memory.prompt.texts import MEMORY_GROUP, MEMORY_HEADING, SAMPLES
 from memory.types import GLOBAL, AuthorKind, Memory, Message, Scope, SubjectKind
 
 RECENT = timedelta(days=7)
@@ -42,6 +42,45 @@ def prompt_block(kind: Kind, title: str, text: str, count: Count) -> Block:
     """A required block of words written by us or by an admin; macros already resolved."""
     block_id = _PROMPT_IDS.get(kind, kind.value.replace(" ", "_"))
     return Block(block_id, kind, title, Role.SYSTEM, text, message_cost(text, count), protected=True)
+
+
+def dialogue_blocks(samples: Sequence[tuple[str, str]], count: Count) -> tuple[Block, ...]:
+    """A persona's sample dialogue: one message, an exchange a block, so that some can be left out."""
+    if not samples:
+        return ()
+    head = f"{SAMPLES}\n"
+    blocks = [
+        Block(
+            "dialogue",
+            Kind.DIALOGUE,
+            "sample dialogue",
+            Role.SYSTEM,
+            head,
+            count(head) + PER_MESSAGE,
+            join="dialogue",
+            heading=True,
+        )
+    ]
+    for number, (said, answer) in enumerate(samples, 1):
+        text = f"Member: {_on_lines(said)}\nYou: {_on_lines(answer)}\n"
+        blocks.append(
+            Block(
+                f"dialogue.{number}",
+                Kind.DIALOGUE,
+                f"example {number}",
+                Role.SYSTEM,
+                text,
+                count(text),
+                join="dialogue",
+                under="dialogue",
+            )
+        )
+    return tuple(blocks)
+
+
+def _on_lines(text: str) -> str:
+    """Further lines indented, so that none can pass for the start of another speaker's."""
+    return "\n  ".join(text.strip().splitlines())
 
 
 def section_id(scope: Scope) -> str:

@@ -31,6 +31,11 @@ class Kind(StrEnum):
     NOTES = "notes"
     INPUT = "current input"
 
+    @property
+    def label(self) -> str:
+        """What a person reads. The value is stored, so it stays as it is."""
+        return "entries called by a keyword" if self is Kind.ACTIVATED else self.value
+
 
 class Status(StrEnum):
     """SUMMARISED: not in the prompt itself, but what it says is in a summary that is."""

@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Mapping
 
 from memory.prompt.names import clean_name
+from memory.types import Persona
 
 MEMORY_TOOL = "save_memory"
 MEMORY_UPDATE_TOOL = "update_memory"
@@ -57,6 +58,21 @@ Remembering:
 - You can't save, change or delete memories in this conversation. If someone asks you to, say so and point \
 them to the /memory add command. Never claim that you saved something.
 """
+
+SAMPLES = "How you speak, by example. None of this was said here:"
+"""Opens a persona's sample dialogue."""
+
+
+def persona_text(persona: Persona) -> str:
+    """A persona in the prompt: who it is, its attributes, its own instructions. "" when nothing is set."""
+    about = [f"You are {clean_name(persona.name)}."] if persona.name else []
+    if persona.description.strip():
+        about.append(persona.description.strip())
+    about += [f"- {attribute.strip()}" for attribute in persona.attributes if attribute.strip()]
+    if persona.prompt.strip():
+        about.append(persona.prompt.strip())
+    return "\n".join(about)
+
 
 _PLAIN = {
     "memory_tool": "your memory",

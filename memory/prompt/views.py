@@ -25,7 +25,7 @@ EXPLAIN_LIMIT = 1_900
 """Characters of :func:`explain`: it fits into one Discord message with its code fence."""
 
 _REASONS = 6
-_ROW = "{:<18}{:>5}{:>5}{:>9}{:>7}"
+_ROW = "{:<28}{:>5}{:>5}{:>9}{:>7}"
 
 
 def redact(ledger: Ledger, viewer_id: int | None) -> Ledger:
@@ -93,7 +93,7 @@ def _row(kind: Kind, entries: Sequence[Entry], used: int) -> str:
     inside = sum(e.block.entries for e in counted if _in(e))
     outside = sum(e.block.entries for e in counted if not _in(e))
     tokens = sum(e.block.tokens for e in entries if _in(e))
-    return _ROW.format(kind.value, inside, outside, f"{tokens:,}", _percent(tokens, used))
+    return _ROW.format(kind.label, inside, outside, f"{tokens:,}", _percent(tokens, used))
 
 
 def _by_kind(entries: Iterable[Entry]) -> list[tuple[Kind, list[Entry]]]:
@@ -112,8 +112,8 @@ def _reasons(entries: Iterable[Entry]) -> list[str]:
     for entry in entries:
         if not _in(entry) and not entry.block.heading:
             why = entry.why if entry.status is Status.EXCLUDED else f"summarised {entry.why}".strip()
-            blocks, tokens = sums.get((entry.block.kind.value, why), (0, 0))
-            sums[entry.block.kind.value, why] = blocks + entry.block.entries, tokens + entry.block.tokens
+            blocks, tokens = sums.get((entry.block.kind.label, why), (0, 0))
+            sums[entry.block.kind.label, why] = blocks + entry.block.entries, tokens + entry.block.tokens
     ranked = sorted(sums.items(), key=lambda item: -item[1][1])
     lines = [f"{n} × {kind}, {tokens:,} tokens: {_short(why, 120)}" for (kind, why), (n, tokens) in ranked]
     more = len(lines) - _REASONS

@@ -10,8 +10,8 @@ from sqlalchemy.dialects.postgresql import insert  # ON CONFLICT reads the same 
 
 from memory.store.codec import maybe_time, to_micros
 from memory.store.link import Fetched, Link, batches
-from memory.store.tables import channels, epochs
-from memory.types import Channel, Place
+from memory.store.tables import channels, epochs, rewinds
+from memory.types import Channel, Place, Rewound
 
 _c = channels.c
 _COLUMNS = (
@@ -46,7 +46,16 @@ _EPOCH_DROPPED = delete(epochs).where(
     epochs.c.channel_id == bindparam("channel"), epochs.c.marker_id.in_(bindparam("markers", expanding=True))
 )
 _IS_EPOCH = select(epochs.c.marker_id).where(epochs.c.marker_id.in_(bindparam("markers", expanding=True)))
+_EPOCH_AT = select(func.coalesce(func.max(epochs.c.marker_id), 0)).where(
+    epochs.c.channel_id == bindparam("channel"), epochs.c.marker_id < bindparam("message")
+)
 _EPOCH_IN_FORCE = _one.values(epoch=_LATEST_EPOCH)
+_REWOUND = insert(rewinds).on_conflict_do_nothing()
+_REWINDS = (
+    select(rewinds.c.channel_id, rewinds.c.after_id, rewinds.c.marker_id)
+    .where(rewinds.c.channel_id == bindparam("channel"))
+    .order_by(rewinds.c.marker_id)
+)
 _TURN = _one.values(last_turn_at=bindparam("new"))
 
 
@@ -93,6 +102,10 @@ class Channels:
         await self._link.write(_EPOCH_ADDED, values)
         await self._link.write(_EPOCH_IN_FORCE, {"key": channel_id})
 
+    async def epoch_at(self, channel_id: int, message_id: int) -> int:
+        """The marker that was in force when that message was said; 0 for none."""
+        return int(await self._link.value(_EPOCH_AT, {"channel": channel_id, "message": message_id}))
+
     async def has_epoch(self, ids: Sequence[int]) -> bool:
         """Is one of these messages a marker?"""
         for batch in batches(ids):
@@ -111,6 +124,21 @@ class Channels:
         if dropped:
             await self._link.write(_EPOCH_IN_FORCE, {"key": channel_id})
         return dropped
+
+    async def add_rewind(self, rewound: Rewound, by: int, at: datetime) -> None:
+        """A stretch of the channel is out for good."""
+        values = {
+            "marker_id": rewound.marker_id,
+            "channel_id": rewound.channel_id,
+            "after_id": rewound.after_id,
+            "by": by,
+            "at": to_micros(at),
+        }
+        await self._link.write(_REWOUND, values)
+
+    async def rewinds(self, channel_id: int) -> list[Rewound]:
+        """Every stretch that was taken out of this channel, by marker."""
+        return [Rewound(*row) for row in await self._link.rows(_REWINDS, {"channel": channel_id})]
 
     async def touch_turn(self, channel_id: int, at: datetime) -> None:
         await self._link.write(_TURN, {"key": channel_id, "new": to_micros(at)})

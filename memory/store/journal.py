@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Select, bindparam, insert, select, update
+from sqlalchemy import Select, bindparam, exists, insert, or_, select, update
 
 from memory.store.codec import (
     SUBJECT_KINDS,
@@ -19,9 +19,9 @@ from memory.store.codec import (
     source_values,
     to_micros,
 )
-from memory.store.link import Fetched, Link
+from memory.store.link import Fetched, Link, batches
 from memory.store.scopes import KEPT, any_scope, scope_parameters
-from memory.store.tables import journal
+from memory.store.tables import journal, memories
 from memory.types import ActorKind, JournalEntry, Memory, Op, Scope, Source
 
 _c = journal.c
@@ -46,6 +46,20 @@ _COLUMNS = (
 )
 _all = select(*_COLUMNS)
 _ADD = insert(journal).returning(_c.id)
+_ADD_ALL = insert(journal)
+_ERASE = (
+    update(journal).where(_c.memory_id.in_(bindparam("ids", expanding=True))).values(before=None, after=None)
+)
+_later = journal.alias("later")
+_LAST_IN = _all.where(
+    _c.subject_kind == bindparam("kind"),
+    _c.subject_id == bindparam("subject"),
+    _c.lineage == bindparam("lineage"),
+    or_(_c.before.is_not(None), _c.after.is_not(None)),
+    ~exists().where(memories.c.id == _c.memory_id),
+    ~exists().where(_later.c.memory_id == _c.memory_id, _later.c.id > _c.id),
+).order_by(_c.id)
+_STATES = select(_c.before, _c.after).where(_c.memory_id.in_(bindparam("ids", expanding=True)))
 _GET = _all.where(_c.id == bindparam("key"))
 _OF_MEMORY = _all.where(_c.memory_id == bindparam("memory")).order_by(_c.id.desc())
 _OF_TURN = _all.where(_c.turn_id == bindparam("turn")).order_by(_c.id)
@@ -65,6 +79,7 @@ def _standing_by(count: int) -> Select[*tuple[Any, ...]]:
             _c.id < bindparam("before"),
             _c.undone_by.is_(None),
             _c.undoes.is_(None),
+            or_(_c.before.is_not(None), _c.after.is_not(None)),  # what was cleared can't be undone
             any_scope(journal, count),
         )
         .order_by(_c.id.desc())
@@ -110,7 +125,7 @@ def _entry(row: Fetched) -> JournalEntry:
 
 
 class Journal:
-    """Entries are added and marked as undone; they outlive the memory."""
+    """Entries are added and marked as undone; they outlive the memory. Their texts go when it is cleared."""
 
     __slots__ = ("_link",)
 
@@ -161,6 +176,53 @@ class Journal:
             source=source,
             undoes=undoes,
         )
+
+    async def add_all(
+        self,
+        op: Op,
+        changes: Sequence[tuple[Scope, int, Memory | None, Memory | None]],
+        *,
+        actor_kind: ActorKind,
+        actor_id: int | None,
+        at: datetime,
+        source: Source | None = None,
+    ) -> None:
+        """Journal the same kind of write for many entries: scope, id, before and after of each."""
+        same = {"op": op.value, "actor_kind": actor_kind.value, "actor_id": actor_id, "at": to_micros(at)}
+        rows = [
+            {
+                "memory_id": memory_id,
+                **scope_values(scope),
+                **same,
+                "turn_id": None,
+                "before": memory_text(before),
+                "after": memory_text(after),
+                **source_values(source),
+                "undoes": None,
+                "undone_by": None,
+            }
+            for scope, memory_id, before, after in changes
+        ]
+        await self._link.write_all(_ADD_ALL, rows)
+
+    async def erase(self, memory_ids: Sequence[int]) -> None:
+        """Every text that was journaled of these entries goes; that something was written stays."""
+        for batch in batches(memory_ids):
+            await self._link.write(_ERASE, {"ids": list(batch)})
+
+    async def gone_from(self, scope: Scope) -> list[JournalEntry]:
+        """The last write of each entry that is gone and was in that scope then, if its words are kept."""
+        asked = {"kind": scope.kind.value, "subject": scope.subject_id, "lineage": scope.lineage}
+        return [_entry(row) for row in await self._link.rows(_LAST_IN, asked)]
+
+    async def texts_of(self, memory_ids: Sequence[int]) -> set[str]:
+        """Every text that is journaled of these entries."""
+        found: set[str] = set()
+        for batch in batches(memory_ids):
+            rows = await self._link.rows(_STATES, {"ids": list(batch)})
+            states = (memory_of(kept) for row in rows for kept in row)
+            found |= {state.text for state in states if state is not None}
+        return found
 
     async def get(self, entry_id: int) -> JournalEntry | None:
         row = await self._link.row(_GET, {"key": entry_id})

@@ -8,7 +8,19 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, bindparam, case, delete, func, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Executable,
+    Select,
+    and_,
+    bindparam,
+    case,
+    delete,
+    func,
+    insert,
+    select,
+    update,
+)
 from sqlalchemy.dialects.postgresql import insert as insert_or_skip  # ON CONFLICT reads the same on SQLite
 
 from memory.store.codec import (
@@ -25,10 +37,11 @@ from memory.store.codec import (
     words_of,
     words_text,
 )
-from memory.store.link import Fetched, Link
+from memory.store.leaving import STAYING, going
+from memory.store.link import Fetched, Link, batches
 from memory.store.scopes import KEPT, any_scope, scope_parameters
 from memory.store.tables import memories, memory_mentions
-from memory.types import Memory, Scope, Source
+from memory.types import GLOBAL, Memory, Scope, Source, SubjectKind
 
 _c = memories.c
 _COLUMNS = (
@@ -67,6 +80,9 @@ _CHANGE = (
     update(memories)
     .where(_c.id == bindparam("key"), _c.version == bindparam("expected"))
     .values(
+        subject_kind=bindparam("new_subject_kind"),
+        subject_id=bindparam("new_subject_id"),
+        lineage=bindparam("new_lineage"),
         text=bindparam("new_text"),
         norm=bindparam("new_norm"),
         pinned=bindparam("new_pinned"),
@@ -77,8 +93,24 @@ _CHANGE = (
         version=bindparam("new_version"),
     )
 )
+_CHANGING = (
+    *("subject_kind", "subject_id", "lineage", "text", "norm", "pinned", "dm_only", "keywords", "channels"),
+    *("updated_at", "version"),
+)
 _REMOVE = delete(memories).where(_c.id == bindparam("key"))
 _REMOVE_VERSION = _REMOVE.where(_c.version == bindparam("expected"))
+_HELD_IN = select(_c.id).where(_of, _c.pinned == bindparam("is_pinned")).order_by(_c.id)
+_HELD_IN_SERVERS = _HELD_IN.where(_c.dm_only.is_(False))
+_these = _c.id.in_(bindparam("ids", expanding=True))
+_REMOVE_ALL = delete(memories).where(_these)
+_REHOME_ALL = update(memories).where(_these).values(lineage=GLOBAL, version=_c.version + 1)
+_PIN_ALL = update(memories).where(_these).values(pinned=True, version=_c.version + 1)
+_LINEAGES = (
+    select(_c.lineage)
+    .where(_c.subject_kind == bindparam("kind"), _c.subject_id == bindparam("subject"))
+    .group_by(_c.lineage)
+    .order_by(func.min(_c.id))
+)
 _MENTION = insert(memory_mentions)
 _FORGET_MENTIONS = delete(memory_mentions).where(memory_mentions.c.memory_id == bindparam("key"))
 _MENTIONED = select(memory_mentions.c.user_id).where(memory_mentions.c.memory_id == bindparam("key"))
@@ -89,6 +121,26 @@ _MENTIONED = _MENTIONED.order_by(memory_mentions.c.user_id)
 def _of_scopes(count: int, dm: bool) -> Select[*tuple[Any, ...]]:
     statement = _all.where(any_scope(memories, count)).order_by(_c.id)
     return statement if dm else statement.where(_c.dm_only.is_(False))
+
+
+@lru_cache(maxsize=2)
+def _leaving(alone: bool) -> Select[*tuple[Any, ...]]:
+    return _all.where(going(alone)).order_by(_c.id).with_for_update()
+
+
+_STAYING = select(func.count()).select_from(memories).where(STAYING)
+
+
+@lru_cache(maxsize=2)
+def _global_twins(alone: bool) -> Select[*tuple[Any, ...]]:
+    twin = memories.alias("twin")
+    alike = and_(
+        twin.c.lineage == GLOBAL,
+        *(twin.c[name] == _c[name] for name in ("subject_kind", "subject_id", "dm_only", "norm")),
+    )
+    columns = [twin.c[column.name] for column in _COLUMNS]
+    joined = select(*columns, _c.id.label("of_id")).select_from(memories.join(twin, alike))
+    return joined.where(going(alone))
 
 
 def _memory(row: Sequence[Any], scopes: dict[tuple[str, int, str], Scope]) -> Memory:
@@ -137,6 +189,10 @@ def _one(row: Fetched | None) -> Memory | None:
 
 def _in(scope: Scope) -> dict[str, Any]:
     return {"kind": scope.kind.value, "subject": scope.subject_id, "lineage": scope.lineage}
+
+
+def _leaving_from(lineage: str, guild_id: int, others: Sequence[int]) -> dict[str, Any]:
+    return {"lineage": lineage, "guild": guild_id, **({"others": list(others)} if others else {})}
 
 
 def _values(memory: Memory, norm: str) -> dict[str, Any]:
@@ -247,11 +303,12 @@ class Memories:
         keywords: Sequence[str] | None = None,
         channels: Sequence[int] | None = None,
         mentions: Sequence[int] | None = None,
+        scope: Scope | None = None,
     ) -> Memory | None:
         """What is not None changes; the version rises.
 
-        None when the version moved on, the entry is gone, or its scope holds the new text already.
-        ``updated_at`` becomes ``at`` unless only ``pinned`` or ``dm_only`` changed.
+        None when the version moved on, the entry is gone, or its (new) scope holds the new text already.
+        ``updated_at`` becomes ``at`` unless only ``pinned``, ``dm_only`` or ``scope`` changed.
         """
         row = await self._link.row(_HELD, {"key": memory_id})
         if row is None:
@@ -263,6 +320,7 @@ class Memories:
         rewritten = any(given is not None for given in (text, keywords, channels))
         changed = replace(
             memory,
+            scope=memory.scope if scope is None else scope,
             text=memory.text if text is None else text,
             pinned=memory.pinned if pinned is None else pinned,
             dm_only=memory.dm_only if dm_only is None else dm_only,
@@ -272,16 +330,13 @@ class Memories:
             version=memory.version + 1,
         )
         new_norm = held_norm if norm is None else norm_key(norm)
-        if (new_norm, changed.dm_only) != (held_norm, memory.dm_only):
-            same = {**_in(memory.scope), "norm_key": new_norm, "only": changed.dm_only}
+        if (new_norm, changed.dm_only, changed.scope) != (held_norm, memory.dm_only, memory.scope):
+            same = {**_in(changed.scope), "norm_key": new_norm, "only": changed.dm_only}
             if await self._link.row(_SAME, same) is not None:
                 return None
         values = _values(changed, "")
         values["norm"] = new_norm
-        moving = {
-            f"new_{name}": values[name]
-            for name in ("text", "norm", "pinned", "dm_only", "keywords", "channels", "updated_at", "version")
-        }
+        moving = {f"new_{name}": values[name] for name in _CHANGING}
         if not await self._link.write(_CHANGE, {"key": memory_id, "expected": expected_version, **moving}):
             return None
         if mentions is not None:
@@ -305,6 +360,55 @@ class Memories:
             return None
         await self._mention(memory.id, mentions)
         return _stored(memory)
+
+    async def held(self, scope: Scope, *, pinned: bool, dm: bool) -> list[int]:
+        """Ids of a scope's pinned or unpinned entries. ``dm`` False leaves out those for DMs only."""
+        return await self._link.ids(_HELD_IN if dm else _HELD_IN_SERVERS, {**_in(scope), "is_pinned": pinned})
+
+    async def lineages(self, kind: SubjectKind, subject_id: int) -> list[str]:
+        """The lineages in which somebody or a server has entries, the oldest entry's first."""
+        asked = {"kind": kind.value, "subject": subject_id}
+        return [str(row[0]) for row in await self._link.rows(_LINEAGES, asked)]
+
+    # many at once
+
+    async def of_lineage(self, lineage: str, guild_id: int, others: Sequence[int]) -> list[Memory]:
+        """A persona's entries about that server, and those of members that go with it there, by id.
+
+        ``others``: further servers where the character lives; what members seen there have stays with it.
+        They stay as they are until the unit ends.
+        """
+        known: dict[tuple[str, int, str], Scope] = {}
+        asked = _leaving_from(lineage, guild_id, others)
+        return [_memory(row, known) for row in await self._link.rows(_leaving(not others), asked)]
+
+    async def staying(self, lineage: str, guild_id: int, others: Sequence[int]) -> int:
+        """How many entries of members seen there stay with the character, which lives in ``others`` too."""
+        if not others:
+            return 0
+        return int(await self._link.value(_STAYING, _leaving_from(lineage, guild_id, others)))
+
+    async def global_twins(self, lineage: str, guild_id: int, others: Sequence[int]) -> dict[int, Memory]:
+        """For those of :meth:`of_lineage` whose text stands in the scope for all personas too: that entry."""
+        known: dict[tuple[str, int, str], Scope] = {}
+        asked = _leaving_from(lineage, guild_id, others)
+        rows = await self._link.rows(_global_twins(not others), asked)
+        return {int(row[-1]): _memory(row[:-1], known) for row in rows}
+
+    async def rehome_all(self, memory_ids: Sequence[int]) -> None:
+        """These are for all personas from now on; their versions rise."""
+        await self._each(_REHOME_ALL, memory_ids)
+
+    async def pin_all(self, memory_ids: Sequence[int]) -> None:
+        """These are pinned from now on; their versions rise."""
+        await self._each(_PIN_ALL, memory_ids)
+
+    async def remove_all(self, memory_ids: Sequence[int]) -> None:
+        await self._each(_REMOVE_ALL, memory_ids)
+
+    async def _each(self, statement: Executable, memory_ids: Sequence[int]) -> None:
+        for batch in batches(memory_ids):
+            await self._link.write(statement, {"ids": list(batch)})
 
     async def _mention(self, memory_id: int, user_ids: Sequence[int]) -> None:
         named = [{"memory_id": memory_id, "user_id": user_id} for user_id in dict.fromkeys(user_ids)]

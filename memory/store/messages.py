@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import insert  # ON CONFLICT reads the same 
 
 from memory.store.codec import from_micros, to_micros, words_of, words_text
 from memory.store.link import Fetched, Link, batches
-from memory.store.tables import messages
+from memory.store.tables import Big, messages
 from memory.types import AuthorKind, Message
 
 _c = messages.c
@@ -30,6 +30,7 @@ _COLUMNS = (
     _c.turn_id,
     _c.excluded,
     _c.images,
+    _c.lineage,
 )
 _KINDS = {kind.value: kind for kind in AuthorKind}
 _all = select(*_COLUMNS)
@@ -37,9 +38,10 @@ _here = _all.where(_c.channel_id == bindparam("channel"))
 _newest = _here.order_by(_c.id.desc()).limit(bindparam("most"))
 _WINDOW = _newest.where(_c.id >= bindparam("start"), _c.id > bindparam("epoch"))
 _BEFORE = _newest.where(_c.id < bindparam("before"))
-_GET = _all.where(_c.id == bindparam("key"))
+_GET = _here.where(_c.id == bindparam("key"))
 _OF_TURN = _all.where(_c.turn_id == bindparam("turn")).order_by(_c.id)
-_MANY = _all.where(_c.id.in_(bindparam("ids", expanding=True))).order_by(_c.id)
+_MANY = _here.where(_c.id.in_(bindparam("ids", expanding=True))).order_by(_c.id)
+_STORED = select(_c.id).where(_c.id.in_(bindparam("ids", expanding=True))).distinct()
 _BETWEEN = (
     select(_c.id)
     .where(_c.channel_id == bindparam("channel"), _c.id >= bindparam("lo"), _c.id <= bindparam("hi"))
@@ -58,10 +60,27 @@ _EDIT = (
         edited_at=bindparam("new_at"),
     )
 )
-_EXCLUDE = update(messages).where(_c.id == bindparam("key")).values(excluded=bindparam("new"))
+_EXCLUDE = (
+    update(messages)
+    .where(_c.channel_id == bindparam("here"), _c.id.in_(bindparam("ids", expanding=True)))
+    .values(excluded=bindparam("new"))
+)
 _DELETE = delete(messages).where(_c.id.in_(bindparam("ids", expanding=True)))
+_DELETE_BETWEEN = delete(messages).where(
+    _c.channel_id == bindparam("channel"), _c.id > bindparam("after"), _c.id <= bindparam("last")
+)
+_COPIED = [column for column in _c if column.name not in ("channel_id", "turn_id")]
+_COPY = insert(messages).from_select(
+    [*(column.name for column in _COPIED), "channel_id"],
+    select(*_COPIED, bindparam("to", type_=Big)).where(
+        _c.channel_id == bindparam("channel"),
+        _c.id >= bindparam("start"),
+        _c.id > bindparam("epoch"),
+        _c.id <= bindparam("last"),
+    ),
+)
 _DELETE_OLDER = delete(messages).where(
-    _c.id.in_(
+    _c.id.in_(  # a message and its copies are of one age
         select(_c.id)
         .where(_c.at < bindparam("before"))
         .order_by(_c.at)
@@ -87,6 +106,7 @@ def _message(row: Fetched) -> Message:
         turn_id,
         excluded,
         images,
+        lineage,
     ) = row
     return Message(
         message_id,
@@ -103,6 +123,7 @@ def _message(row: Fetched) -> Message:
         turn_id,
         excluded,
         words_of(images) if images else (),
+        lineage,
     )
 
 
@@ -122,11 +143,15 @@ def _values(message: Message) -> dict[str, Any]:
         "turn_id": message.turn_id,
         "excluded": message.excluded,
         "images": words_text(message.images),
+        "lineage": message.lineage,
     }
 
 
 class Messages:
-    """The messages of every channel, by Discord's id."""
+    """The messages of every channel, by Discord's id.
+
+    A forked channel holds copies of another's. An edit or a deletion on Discord reaches every copy.
+    """
 
     __slots__ = ("_link",)
 
@@ -155,15 +180,23 @@ class Messages:
         bounds = {"channel": channel_id, "before": message_id, "most": limit}
         return self._oldest_first(await self._link.rows(_BEFORE, bounds))
 
-    async def get(self, message_id: int) -> Message | None:
-        row = await self._link.row(_GET, {"key": message_id})
+    async def get(self, channel_id: int, message_id: int) -> Message | None:
+        row = await self._link.row(_GET, {"channel": channel_id, "key": message_id})
         return None if row is None else _message(row)
 
-    async def many(self, ids: Sequence[int]) -> list[Message]:
-        """Those of ``ids`` that are stored, oldest first within each batch of ids."""
+    async def many(self, channel_id: int, ids: Sequence[int]) -> list[Message]:
+        """Those of ``ids`` that are stored in this channel, oldest first within each batch of ids."""
         found: list[Message] = []
         for batch in batches(ids):
-            found += [_message(row) for row in await self._link.rows(_MANY, {"ids": list(batch)})]
+            asked = {"channel": channel_id, "ids": list(batch)}
+            found += [_message(row) for row in await self._link.rows(_MANY, asked)]
+        return found
+
+    async def stored(self, ids: Sequence[int]) -> set[int]:
+        """Those of ``ids`` that are stored anywhere."""
+        found: set[int] = set()
+        for batch in batches(list(ids)):
+            found.update(await self._link.ids(_STORED, {"ids": list(batch)}))
         return found
 
     async def of_turn(self, turn_id: int) -> list[Message]:
@@ -190,13 +223,26 @@ class Messages:
         )
         return changed > 0
 
-    async def set_excluded(self, message_id: int, excluded: bool) -> bool:
-        """False when it is not stored."""
-        return await self._link.write(_EXCLUDE, {"key": message_id, "new": excluded}) > 0
+    async def set_excluded(self, channel_id: int, ids: Sequence[int], excluded: bool) -> int:
+        """Leave them out of one channel's prompts, or take them in again; returns how many are stored."""
+        return await self._link.write(_EXCLUDE, {"here": channel_id, "ids": list(ids), "new": excluded})
 
     async def delete(self, ids: Sequence[int]) -> int:
         """How many of them were stored."""
         return sum([await self._link.write(_DELETE, {"ids": list(batch)}) for batch in batches(list(ids))])
+
+    async def delete_between(self, channel_id: int, after: int, last: int) -> int:
+        """Delete one channel's messages later than ``after``, up to ``last``; returns how many there were."""
+        bounds = {"channel": channel_id, "after": after, "last": last}
+        return await self._link.write(_DELETE_BETWEEN, bounds)
+
+    async def copy(self, channel_id: int, to: int, *, start: int, epoch: int, last: int) -> int:
+        """Copy a stretch (see :meth:`window`) up to ``last`` into another channel; returns how many.
+
+        The copies belong to no turn: what a turn is, is told of its own channel.
+        """
+        bounds = {"channel": channel_id, "to": to, "start": start, "epoch": epoch, "last": last}
+        return await self._link.write(_COPY, bounds)
 
     async def delete_older(self, before: datetime, limit: int) -> int:
         """Delete at most ``limit`` messages sent before that time, the oldest first; returns how many."""

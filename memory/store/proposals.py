@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import and_, bindparam, func, insert, or_, select, update
+from sqlalchemy import BindParameter, and_, bindparam, case, func, insert, or_, select, update
 
 from memory.store.codec import (
     SUBJECT_KINDS,
@@ -18,8 +18,8 @@ from memory.store.codec import (
     words_of,
     words_text,
 )
-from memory.store.link import Fetched, Link
-from memory.store.tables import proposals
+from memory.store.link import Fetched, Link, batches
+from memory.store.tables import journal, proposals
 from memory.types import Op, Proposal, ProposalState, Scope, Source, SubjectKind
 
 _c = proposals.c
@@ -39,6 +39,7 @@ _COLUMNS = (
     _c.source_guild_id,
     _c.state,
     _c.created_at,
+    _c.journal_id,
 )
 _all = select(*_COLUMNS)
 _waiting = _c.state == ProposalState.WAITING.value
@@ -66,8 +67,41 @@ _DECIDE = (
 _EXPIRE = (
     update(proposals)
     .where(_waiting, _c.created_at < bindparam("before"))
-    .values(state=ProposalState.EXPIRED.value, decided_at=bindparam("before"))
+    .values(state=ProposalState.EXPIRED.value, decided_at=bindparam("new_at"))
 )
+_WRITTEN_BY = update(proposals).where(_c.id == bindparam("key")).values(journal_id=bindparam("new_journal"))
+_waits_in = and_(
+    _waiting,
+    _c.lineage == bindparam("of_lineage"),
+    or_(
+        and_(_c.subject_kind == SubjectKind.SERVER.value, _c.subject_id == bindparam("guild")),
+        and_(_c.subject_kind == SubjectKind.USER.value, _c.source_guild_id == bindparam("guild")),
+    ),
+)
+_DROP_IN = (
+    update(proposals)
+    .where(_waits_in)
+    .values(state=ProposalState.DISCARDED.value, decided_by=bindparam("by"), decided_at=bindparam("new_at"))
+    .returning(_c.id)
+)
+_COUNT_IN = select(func.count()).select_from(proposals).where(_waits_in)
+_TEXTS_IN = select(_c.id, _c.text).where(
+    _c.subject_kind == bindparam("kind"),
+    _c.subject_id == bindparam("subject"),
+    _c.lineage == bindparam("lineage"),
+    _c.text != "",
+)
+_these: BindParameter[int] = bindparam("ids", expanding=True)
+_wordless = update(proposals).values(
+    text="", keywords="", state=case((_waiting, ProposalState.DISCARDED.value), else_=_c.state)
+)
+_ERASE = _wordless.where(
+    or_(
+        _c.memory_id.in_(_these),
+        _c.journal_id.in_(select(journal.c.id).where(journal.c.memory_id.in_(_these))),
+    )
+)
+_ERASE_THESE = _wordless.where(_c.id.in_(_these))
 
 
 def _proposal(row: Fetched) -> Proposal:
@@ -87,6 +121,7 @@ def _proposal(row: Fetched) -> Proposal:
         source_guild,
         state,
         created_at,
+        journal_id,
     ) = row
     return Proposal(
         id=proposal_id,
@@ -100,6 +135,7 @@ def _proposal(row: Fetched) -> Proposal:
         source=source_of(source_channel, source_message, source_guild),
         state=ProposalState(state),
         created_at=from_micros(created_at),
+        journal_id=journal_id,
     )
 
 
@@ -174,6 +210,34 @@ class Proposals:
         asked = {"kind": scope.kind.value, "subject": scope.subject_id, "lineage": scope.lineage}
         return int(await self._link.value(_COUNT, asked))
 
-    async def expire(self, before: datetime) -> int:
-        """Those made before that time wait no longer; returns how many."""
-        return await self._link.write(_EXPIRE, {"before": to_micros(before)})
+    async def drop_in(self, guild_id: int, lineage: str, by: int | None, at: datetime) -> list[int]:
+        """Discard what a persona suggested in a server and what still waits; returns their ids."""
+        asked = {"guild": guild_id, "of_lineage": lineage, "by": by, "new_at": to_micros(at)}
+        return sorted(await self._link.ids(_DROP_IN, asked))
+
+    async def count_in(self, guild_id: int, lineage: str) -> int:
+        """How many :meth:`drop_in` would discard."""
+        return int(await self._link.value(_COUNT_IN, {"guild": guild_id, "of_lineage": lineage}))
+
+    async def texts_in(self, scope: Scope) -> dict[int, str]:
+        """The words of all that was ever suggested for a scope, by suggestion."""
+        asked = {"kind": scope.kind.value, "subject": scope.subject_id, "lineage": scope.lineage}
+        return {int(row[0]): str(row[1]) for row in await self._link.rows(_TEXTS_IN, asked)}
+
+    async def erase(self, memory_ids: Sequence[int], ids: Sequence[int] = ()) -> None:
+        """These entries were cleared: suggestions about them or behind them, and ``ids``, lose their words.
+
+        What still waited is discarded.
+        """
+        for batch in batches(memory_ids):
+            await self._link.write(_ERASE, {"ids": list(batch)})
+        for batch in batches(ids):
+            await self._link.write(_ERASE_THESE, {"ids": list(batch)})
+
+    async def written_by(self, proposal_id: int, journal_id: int) -> None:
+        """The write that approved it. Its text was approved; that of the proposal was suggested."""
+        await self._link.write(_WRITTEN_BY, {"key": proposal_id, "new_journal": journal_id})
+
+    async def expire(self, before: datetime, at: datetime) -> int:
+        """Those made before that time wait no longer from ``at`` on; returns how many."""
+        return await self._link.write(_EXPIRE, {"before": to_micros(before), "new_at": to_micros(at)})

@@ -14,6 +14,7 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     Table,
     Text,
@@ -123,7 +124,7 @@ messages = Table(
     "messages",
     metadata,
     _discord_id("id"),
-    _number("channel_id"),
+    _discord_id("channel_id"),  # a forked channel holds copies under their old ids
     _number("author_id"),
     _text("author_name"),
     _text("kind"),
@@ -137,6 +138,7 @@ messages = Table(
     _flag("excluded"),
     _text("images"),
     _maybe("edited_at"),
+    _text("lineage"),
     CheckConstraint("tokens >= 0", name="tokens"),
     Index(None, "channel_id", "id"),
     Index(None, "author_id"),
@@ -210,6 +212,7 @@ notices = Table(
     _maybe("message_id"),
     Column("attempts", Integer, nullable=False),
     _number("created_at"),
+    _text("look"),
     _one_of("state", "pending", "posted", "failed"),
     Index(None, "state", "id"),
     Index(None, "message_id"),
@@ -235,9 +238,13 @@ proposals = Table(
     _number("created_at"),
     _maybe("decided_by"),
     _maybe("decided_at"),
+    _maybe("journal_id"),
     _one_of("state", "waiting", "approved", "discarded", "expired"),
     Index(None, "state", "subject_kind", "subject_id", "lineage"),
     Index(None, "state", "created_at"),
+    Index(None, "journal_id"),
+    Index(None, "subject_kind", "subject_id", "lineage"),
+    Index(None, "memory_id"),
     Index(None, "turn_id"),
     sqlite_autoincrement=True,
 )
@@ -261,8 +268,9 @@ turns = Table(
     _text("model"),
     _maybe("committed_at"),
     _maybe("closed_at"),
-    Column("ledger", CleanText, nullable=True),  # last: long, and most reads stop before it
-    _one_of("state", "open", "committed", "delivered", "failed", "reported"),
+    Column("ledger", CleanText, nullable=True),  # late: long, and most reads stop before it
+    _number("persona_id"),
+    _one_of("state", "open", "committed", "delivered", "failed", "reported", "replaced", "rewound"),
     Index(None, "channel_id", "id"),
     Index(None, "state", "id"),
     sqlite_autoincrement=True,
@@ -284,6 +292,7 @@ triggers = Table(
     _text("state"),
     _maybe("turn_id"),
     _number("at"),
+    _number("persona_id"),
     _one_of("state", "waiting", "taken", "done", "dropped"),
     Index(None, "channel_id", "state", "message_id"),
     Index(None, "state", "channel_id"),
@@ -319,4 +328,71 @@ names = Table(
     _discord_id("user_id"),
     _text("name"),
     Index(None, "user_id"),
+)
+
+personas = Table(
+    "personas",
+    metadata,
+    _own_id(),
+    _number("guild_id"),
+    _text("lineage"),
+    _text("name"),
+    _text("name_key"),
+    _text("description"),
+    _text("prompt"),
+    _text("attributes"),
+    _text("samples"),
+    _text("triggers"),
+    _text("detail"),
+    _flag("learns"),
+    _text("picture"),
+    Column("version", Integer, nullable=False),
+    _number("created_at"),
+    _maybe("created_by"),
+    _number("updated_at"),
+    UniqueConstraint("guild_id", "lineage"),
+    UniqueConstraint("guild_id", "name_key"),
+    Index(None, "lineage"),
+    Index(None, "picture"),
+    sqlite_autoincrement=True,
+)
+
+pictures = Table(
+    "pictures",
+    metadata,
+    Column("digest", CleanText, primary_key=True),
+    Column("png", LargeBinary, nullable=False),
+)
+
+hooks = Table(
+    "hooks",
+    metadata,
+    _discord_id("id"),
+    _number("channel_id"),
+    _number("guild_id"),
+    _text("lineage"),
+    _text("token"),
+    _text("picture"),
+    _number("used_at"),
+    UniqueConstraint("channel_id", "lineage"),
+    Index(None, "guild_id"),
+)
+
+cast_members = Table(
+    "cast_members",
+    metadata,
+    _discord_id("channel_id"),
+    Column("lineage", CleanText, primary_key=True),
+    _number("joined_at"),
+)
+
+rewinds = Table(
+    "rewinds",
+    metadata,
+    _discord_id("marker_id"),
+    _number("channel_id"),
+    _number("after_id"),
+    _number("by"),
+    _number("at"),
+    Index(None, "channel_id"),
 )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy import bindparam, delete, insert, or_, select, update
 
 from memory.store.codec import clean, from_micros, ids_of, ids_text, to_micros
 from memory.store.link import Fetched, Link
@@ -32,6 +32,7 @@ _COLUMNS = (
     _c.completion_tokens,
     _c.cached_tokens,
     _c.model,
+    _c.persona_id,
 )
 _UNFINISHED_STATES = (TurnState.OPEN.value, TurnState.COMMITTED.value)
 _all = select(*_COLUMNS)
@@ -69,6 +70,19 @@ _CLOSE = (
         closed_at=bindparam("new_at"),
     )
 )
+_DISCARD = (
+    update(turns)
+    .where(_c.id == bindparam("key"), _c.state == TurnState.DELIVERED.value)
+    .values(state=bindparam("new_state"))
+)
+_NO_REPLIES = delete(turn_replies).where(turn_replies.c.turn_id == bindparam("key"))
+_OWNERS = select(turn_replies.c.message_id, turn_replies.c.turn_id).where(
+    turn_replies.c.message_id.in_(bindparam("ids", expanding=True))
+)
+_LATER = _all.where(
+    _c.channel_id == bindparam("channel"),
+    or_(_c.closed_at.is_(None), _c.closed_at >= bindparam("since")),
+).order_by(_c.id.desc())
 _REPLIED = insert(turn_replies)
 _UNREPLIED = delete(turn_replies).where(turn_replies.c.message_id.in_(bindparam("ids", expanding=True)))
 
@@ -92,6 +106,7 @@ def _turn(row: Fetched) -> Turn:
         completion,
         cached,
         model,
+        persona_id,
     ) = row
     return Turn(
         id=turn_id,
@@ -106,6 +121,7 @@ def _turn(row: Fetched) -> Turn:
         error=error,
         usage=Usage(prompt, completion, cached),
         model=model,
+        persona_id=persona_id,
     )
 
 
@@ -118,7 +134,13 @@ class Turns:
         self._link = link
 
     async def open(
-        self, place: Place, lineage: str, trigger_ids: Sequence[int], author_ids: Sequence[int], at: datetime
+        self,
+        place: Place,
+        lineage: str,
+        trigger_ids: Sequence[int],
+        author_ids: Sequence[int],
+        at: datetime,
+        persona_id: int = 0,
     ) -> Turn:
         """A new OPEN turn."""
         values = {
@@ -137,6 +159,7 @@ class Turns:
             "completion_tokens": 0,
             "cached_tokens": 0,
             "model": "",
+            "persona_id": persona_id,
         }
         turn_id: int = await self._link.value(_OPEN, values)
         return Turn(
@@ -147,6 +170,7 @@ class Turns:
             trigger_ids=tuple(trigger_ids),
             author_ids=tuple(author_ids),
             started_at=at,
+            persona_id=persona_id,
         )
 
     async def get(self, turn_id: int) -> Turn | None:
@@ -187,6 +211,32 @@ class Turns:
             await self._link.write(_UNREPLIED, {"ids": replies})  # a message edited into another turn's reply
             await self._link.write_all(_REPLIED, [{"message_id": one, "turn_id": turn_id} for one in replies])
         return True
+
+    async def discard(self, turn_id: int, state: TurnState) -> bool:
+        """A DELIVERED turn is REPLACED or REWOUND: its messages are nobody's reply any more.
+
+        False when it was not delivered: then nothing changes.
+        """
+        if not await self._link.write(_DISCARD, {"key": turn_id, "new_state": state.value}):
+            return False
+        await self._link.write(_NO_REPLIES, {"key": turn_id})
+        return True
+
+    async def later(self, channel_id: int, message_id: int, said_at: datetime) -> list[Turn]:
+        """The channel's turns with a trigger or a reply later than that message, newest first.
+
+        ``said_at``: when it was said. Whatever became of the turn, it is among them.
+        """
+        asked = {"channel": channel_id, "since": to_micros(said_at)}
+        turns = map(_turn, await self._link.rows(_LATER, asked))
+        return [t for t in turns if max((*t.trigger_ids, *t.reply_ids), default=0) > message_id]
+
+    async def reply_owners(self, message_ids: Sequence[int]) -> dict[int, int]:
+        """Which turn each of these messages is (part of) the reply of."""
+        if not message_ids:
+            return {}
+        rows = await self._link.rows(_OWNERS, {"ids": list(message_ids)})
+        return {row[0]: row[1] for row in rows}
 
     async def unfinished(self) -> list[Turn]:
         """OPEN and COMMITTED ones, oldest first: what a restart has to settle."""

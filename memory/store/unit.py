@@ -16,6 +16,7 @@ from memory.errors import StoreError
 from memory.store.channels import Channels
 from memory.store.config import ConfigRows
 from memory.store.faults import translate
+from memory.store.hooks import Hooks
 from memory.store.journal import Journal
 from memory.store.link import SPENT, Link
 from memory.store.memories import Memories
@@ -23,6 +24,7 @@ from memory.store.messages import Messages
 from memory.store.names import Names
 from memory.store.notices import Notices
 from memory.store.outbox import OutboxRows
+from memory.store.personas import Personas
 from memory.store.proposals import Proposals
 from memory.store.triggers import Triggers
 from memory.store.turns import Turns
@@ -39,12 +41,14 @@ class Tx:
         "_link",
         "channels",
         "config",
+        "hooks",
         "journal",
         "memories",
         "messages",
         "names",
         "notices",
         "outbox",
+        "personas",
         "proposals",
         "triggers",
         "turns",
@@ -63,10 +67,16 @@ class Tx:
         self.outbox = OutboxRows(link)
         self.config = ConfigRows(link)
         self.names = Names(link)
+        self.personas = Personas(link)
+        self.hooks = Hooks(link)
 
     async def lock_scope(self, scope: Scope) -> None:
         """Nobody else checks and writes this scope until the unit ends (SPEC §4.1: caps hold)."""
         await self._link.lock(f"scope {scope.kind.value} {scope.subject_id} {scope.lineage}")
+
+    async def lock_lineage(self, lineage: str) -> None:
+        """Nobody else deletes this character, or writes for it, until the unit ends."""
+        await self._link.lock(f"lineage {lineage}")
 
     async def lock_channel(self, channel_id: int) -> None:
         """Nobody else checks and writes this channel until the unit ends."""

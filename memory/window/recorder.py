@@ -15,7 +15,17 @@ from datetime import datetime, timedelta
 from memory.llm.port import Tokenizer
 from memory.ports import Posted, Surface
 from memory.store import Store, Tx
-from memory.types import AttachmentKind, AuthorKind, Channel, Clock, Incoming, Message, Person, Place
+from memory.types import (
+    AttachmentKind,
+    AuthorKind,
+    Channel,
+    Clock,
+    Incoming,
+    Message,
+    Person,
+    Place,
+    Rewound,
+)
 from memory.window import rules
 
 log = logging.getLogger(__name__)
@@ -25,6 +35,9 @@ RECORDING = timedelta(hours=24)
 
 HISTORY = 80
 """Messages asked of Discord's history at most: the widest window there is (SPEC §2, `detailed`)."""
+
+JUST_SAID = timedelta(minutes=1)
+"""A channel that looks empty may not show yet what was said this short a time ago."""
 
 REMEMBERED_DELETIONS = 4_096
 """Deleted ids kept in mind, so that a slower event can't bring a deleted message back."""
@@ -44,6 +57,8 @@ class Recorder:
         self._in_step: set[int] = set()
         self._locks: dict[int, asyncio.Lock] = {}
         self._deleted: dict[int, None] = {}
+        self._rewound: dict[int, tuple[Rewound, ...]] = {}
+        self._rewinds_made = 0
 
     async def load(self) -> list[Channel]:
         """Learn which channels are being recorded; returns them. Called once at start."""
@@ -96,20 +111,28 @@ class Recorder:
             reply_to=incoming.reply_to,
             turn_id=turn_id,
             images=tuple(a.url for a in incoming.attachments if a.kind is AttachmentKind.IMAGE and a.url),
+            lineage=incoming.lineage if persona else "",
         )
 
-    async def observe(self, incoming: Incoming, *, trigger: bool) -> bool:
-        """Store one message, and its trigger when it calls us. Returns True for a call not seen before."""
+    async def observe(self, incoming: Incoming, *, trigger: bool, persona_id: int = 0) -> bool:
+        """Store one message, and its trigger when it calls us. Returns True for a call not seen before.
+
+        ``persona_id``: whom it calls. What comes late from a stretch that was rewound is let go.
+        """
         place = incoming.place
         if not trigger and not self.recording(place.channel_id):
             return False
+        if await self._out(place.channel_id, incoming.message_id):
+            return False
         row = self.message(incoming)
         async with self._store.write() as tx:
-            if trigger and not await tx.triggers.add(row.id, place.channel_id, self._clock.now()):
+            if trigger and not await tx.triggers.add(row.id, place.channel_id, self._clock.now(), persona_id):
                 return False
             await tx.channels.put(place)
             await tx.messages.add(self._not_deleted([row]))
             await tx.names.put(place.guild_id or 0, _names(incoming))
+        if await self._taken_out(place.channel_id, [row.id]):
+            return False
         if trigger and not self.recording(place.channel_id):
             self._in_step.discard(place.channel_id)
             self.touch(place.channel_id)
@@ -124,10 +147,12 @@ class Recorder:
         if not self.recording(incoming.place.channel_id) and not await self._stored([incoming.message_id]):
             return
         row = self.message(incoming)
+        keep = self.recording(row.channel_id) and not await self._out(row.channel_id, row.id)
         async with self._store.write() as tx:
             known = await tx.messages.edit(row, self._clock.now())
-            if not known and self.recording(incoming.place.channel_id):
+            if not known and keep:
                 await tx.messages.add(self._not_deleted([row]))
+        await self._taken_out(row.channel_id, [row.id])
 
     async def deleted(self, channel_id: int, ids: Sequence[int]) -> None:
         """Messages are gone on Discord: they are gone here too, and no longer call anybody."""
@@ -141,21 +166,82 @@ class Recorder:
             await tx.triggers.drop(ids)
             await tx.channels.drop_epochs(channel_id, ids)
 
+    def rewound(self, channel_id: int) -> None:
+        """A stretch of this channel was taken out."""
+        self._rewound.pop(channel_id, None)
+        self._rewinds_made += 1
+
+    async def _out(self, channel_id: int, message_id: int) -> bool:
+        """Is this message in a stretch that was rewound?"""
+        return any(each.holds(message_id) for each in await self._rewinds(channel_id))
+
+    async def _taken_out(self, channel_id: int, ids: Sequence[int]) -> bool:
+        """Was one of these rewound while it was being stored? Then it leaves again, and calls nobody."""
+        gone = [i for i in ids if await self._out(channel_id, i)]
+        if not gone:
+            return False
+        async with self._store.write() as tx:
+            await self._forget(tx, channel_id, gone)
+            await tx.triggers.drop(gone)
+        return True
+
+    @staticmethod
+    async def _forget(tx: Tx, channel_id: int, ids: Iterable[int]) -> None:
+        """Out of this channel only: a fork keeps its copies."""
+        for message_id in ids:
+            await tx.messages.delete_between(channel_id, message_id - 1, message_id)
+
+    async def _rewinds(self, channel_id: int) -> tuple[Rewound, ...]:
+        known = self._rewound.get(channel_id)
+        if known is None:
+            made = self._rewinds_made
+            async with self._store.read() as tx:
+                known = tuple(await tx.channels.rewinds(channel_id))
+            if made != self._rewinds_made:  # what was read may be from before
+                return await self._rewinds(channel_id)
+            if len(self._rewound) >= REMEMBERED_DELETIONS:
+                self._rewound.clear()
+            self._rewound[channel_id] = known
+        return known
+
     async def _stored(self, ids: Sequence[int]) -> bool:
         """Is anything kept under one of these ids? Spares the writer where nobody calls the bot."""
         async with self._store.read() as tx:
-            return bool(await tx.messages.many(ids) or await tx.channels.has_epoch(ids))
+            return bool(await tx.messages.stored(ids) or await tx.channels.has_epoch(ids))
 
     def _not_deleted(self, rows: list[Message]) -> list[Message]:
         return [row for row in rows if row.id not in self._deleted]
 
     async def keep_reply(
-        self, tx: Tx, place: Place, author: tuple[int, str], parts: Iterable[Posted], turn_id: int
+        self,
+        tx: Tx,
+        place: Place,
+        author: tuple[int, str],
+        parts: Iterable[Posted],
+        turn_id: int,
+        lineage: str = "",
     ) -> None:
         """Store what a persona posted, one row for each Discord message."""
         now = self._clock.now()
-        rows = [self.message(persona_message(part, place, author, now), turn_id=turn_id) for part in parts]
-        await tx.messages.add(self._not_deleted(rows))
+        rows = [
+            self.message(persona_message(part, place, author, now, lineage), turn_id=turn_id)
+            for part in parts
+        ]
+        kept = self._not_deleted(rows)
+        added = set(await tx.messages.add(kept))
+        if late := [row for row in kept if row.id not in added]:  # read back while it was being written
+            await self._forget(tx, place.channel_id, [row.id for row in late])
+            await tx.messages.add(late)
+
+    async def drop_reply(self, tx: Tx, place: Place, message_ids: Sequence[int]) -> None:
+        """A reply that is regenerated leaves the window of its own channel."""
+        await self._forget(tx, place.channel_id, message_ids)
+
+    async def caught_up(self, place: Place, surface: Surface) -> None:
+        """The window is as Discord has it now, also where recording had stopped."""
+        if not self.recording(place.channel_id):
+            self._in_step.discard(place.channel_id)
+        await self.in_step(place, surface)
 
     async def in_step(self, place: Place, surface: Surface) -> None:
         """Compare the window with Discord's history once: what was missed is added, edited, deleted.
@@ -168,35 +254,40 @@ class Recorder:
         lock = self._locks.setdefault(channel_id, asyncio.Lock())
         try:
             async with lock:
-                if channel_id not in self._in_step:
-                    await self._compare(place, surface)
+                if channel_id not in self._in_step and await self._compare(place, surface):
                     self._in_step.add(channel_id)
         finally:
             if not lock.locked():
                 self._locks.pop(channel_id, None)
 
-    async def _compare(self, place: Place, surface: Surface) -> None:
-        there = await surface.history(place, limit=HISTORY)
-        if not there:
-            return
-        oldest, newest = there[0].message_id, there[-1].message_id
+    async def _compare(self, place: Place, surface: Surface) -> bool:
+        """False when Discord could not be asked: the next turn asks again."""
+        past = await surface.history(place, limit=HISTORY)
+        if past is None:
+            return False
+        there = list(past.messages)
         async with self._store.read() as tx:
             channel = await tx.channels.get(place.channel_id)
             epoch = channel.epoch if channel else 0
-            here = await tx.messages.window(place.channel_id, oldest, epoch)
+            here = await tx.messages.window(place.channel_id, _first_own(place, past.since), 0)
             notices = await tx.notices.is_notice([m.message_id for m in there])
+        before = self._clock.now() - JUST_SAID
+        newest = there[-1].message_id if there else max((m.id for m in here if m.at < before), default=0)
+        rewinds = await self._rewinds(place.channel_id)
+        there = [m for m in there if not any(each.holds(m.message_id) for each in rewinds)]
         known = {m.id: m for m in here if m.id <= newest}
-        wanted = {m.message_id: m for m in there if m.message_id not in notices and m.message_id > epoch}
-        gone = [i for i in known if i not in wanted]
+        said = {m.message_id: m for m in there if m.message_id not in notices}
+        gone = [i for i in known if i not in said]
+        wanted = {i: m for i, m in said.items() if i > epoch}
         rows = {i: self.message(m) for i, m in wanted.items() if i not in known or m.text != known[i].text}
         fresh = [row for i, row in rows.items() if i not in known]
         changed = [
             row
             for i, row in rows.items()
-            if i in known and row.kind is not AuthorKind.PERSONA and row.line != known[i].line
+            if i in known and known[i].kind is not AuthorKind.PERSONA and row.line != known[i].line
         ]
         if not (gone or fresh or changed):
-            return
+            return True
         now = self._clock.now()
         async with self._store.write() as tx:
             await tx.channels.put(place)
@@ -205,15 +296,26 @@ class Recorder:
             await tx.messages.add(self._not_deleted(fresh))
             for row in changed:
                 await tx.messages.edit(row, now)
+        await self._taken_out(place.channel_id, [row.id for row in fresh])
         log.info(
             "window in step with Discord",
             extra={"channel": place.channel_id, "added": len(fresh), "gone": len(gone)},
         )
+        return True
 
 
-def persona_message(part: Posted, place: Place, author: tuple[int, str], at: datetime) -> Incoming:
+def _first_own(place: Place, since: int) -> int:
+    """Where a place's own messages begin: what is older than a thread was copied into it by a fork."""
+    return since if place.parent_id is None else max(since, place.channel_id)
+
+
+def persona_message(
+    part: Posted, place: Place, author: tuple[int, str], at: datetime, lineage: str = ""
+) -> Incoming:
     """Our own posted message in the shape of any other."""
-    return Incoming(part.message_id, place, Person(*author), part.text, at, kind=AuthorKind.PERSONA)
+    return Incoming(
+        part.message_id, place, Person(*author), part.text, at, kind=AuthorKind.PERSONA, lineage=lineage
+    )
 
 
 def _names(incoming: Incoming) -> dict[int, str]:

@@ -13,13 +13,21 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from memory.prompt.names import A_MEMBER, THIS_SERVER, clean_name, render_mentions, tell_apart
-from memory.types import Attachment, AttachmentKind, AuthorKind, DetailLevel, Message
+from memory.types import (
+    DEFAULT_LINEAGE,
+    Attachment,
+    AttachmentKind,
+    AuthorKind,
+    DetailLevel,
+    Message,
+)
 
 __all__ = [
     "IN_PLAY_LIMIT",
     "RESERVED",
     "TEXT_FILE_CAP",
     "Limits",
+    "as_heard_by",
     "bearers",
     "clean_name",
     "distinguish",
@@ -103,6 +111,24 @@ def _attached(attachment: Attachment) -> list[str]:
     if len(attachment.text) > TEXT_FILE_CAP:
         cut += "…"
     return [label, *cut.splitlines()]
+
+
+def as_heard_by(lineage: str, messages: Sequence[Message]) -> list[Message]:
+    """The messages as one persona hears them: what another persona said is a line under that one's name.
+
+    Such a line's tokens are unknown (``encoding`` empty). All others come back as the same objects.
+    """
+    return [
+        replace(
+            m,
+            kind=AuthorKind.BOT,
+            line=render_line(m.author_name, m.at, m.text, kind=AuthorKind.BOT),
+            encoding="",
+        )
+        if m.kind is AuthorKind.PERSONA and (m.lineage or DEFAULT_LINEAGE) != lineage
+        else m
+        for m in messages
+    ]
 
 
 def distinguish(messages: Sequence[Message], reserved: Collection[str] = ()) -> list[Message]:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.config import CONFIG_KEYS, Config, ConfigKey, ConfigRefused, ConfigType, Level
-from memory.config.rules import docs_table, key_of, plan_change, resolve, row_keys
+from memory.config.rules import docs_table, key_of, keys_at, plan_change, resolve, row_keys
 from memory.settings import Settings, sqlite_url
 from memory.store import Store
 from memory.types import DetailLevel, Person, Place
@@ -171,7 +171,26 @@ def test_every_setting_is_described_for_people() -> None:
         assert len(key.title) <= 45
         assert key.choices or key.type is not ConfigType.CHOICE
         assert key.default is None or key.type is ConfigType.TEXT or key.parse(key.default) == key.default
-        assert key_of(key.name) is key
+        if not key.hidden:
+            assert key_of(key.name) is key
+
+
+def test_a_setting_with_a_command_of_its_own_is_not_changed_here() -> None:
+    (hidden,) = [key for key in CONFIG_KEYS if key.hidden]
+    with pytest.raises(ConfigRefused, match="no such setting"):
+        key_of(hidden.name)
+    assert hidden not in (*keys_at(Level.SERVER), *keys_at(Level.CHANNEL))
+
+
+@pytest.mark.parametrize(("given", "stored"), [("42", "42"), (" <#42> ", "42"), ("", "")])
+def test_a_channel_is_given_by_id_or_as_discord_writes_it(given: str, stored: str) -> None:
+    assert key_of("audit_channel").parse(given) == stored
+
+
+@pytest.mark.parametrize("given", ["general", "0", "-1", "<@42>", "9" * 30, "٣"])
+def test_what_is_no_channel_is_refused(given: str) -> None:
+    with pytest.raises(ConfigRefused, match="a channel of this server"):
+        key_of("audit_channel").parse(given)
 
 
 def test_a_number_is_checked_against_its_bounds() -> None:
@@ -183,17 +202,16 @@ def test_a_number_is_checked_against_its_bounds() -> None:
 
 
 def test_the_docs_table_has_one_row_for_each_setting() -> None:
-    rows = docs_table().splitlines()
-    assert len(rows) == 2 + len(CONFIG_KEYS)
-    for key, row in zip(CONFIG_KEYS, rows[2:], strict=True):
+    rows, shown = docs_table().splitlines(), [key for key in CONFIG_KEYS if not key.hidden]
+    for key, row in zip(shown, rows[2:], strict=True):
         assert f"`{key.name}`" in row
         assert row.count("|") == 6
 
 
-@pytest.mark.parametrize("key", CONFIG_KEYS, ids=lambda key: key.name)
+@pytest.mark.parametrize("key", [key for key in CONFIG_KEYS if not key.hidden], ids=lambda key: key.name)
 async def test_every_change_is_said_in_the_same_words(config: Config, key: ConfigKey) -> None:
-    value = {ConfigType.SWITCH: "on", ConfigType.CHOICE: "detailed", ConfigType.TEXT: "Speak in rhyme."}
-    given = value.get(key.type, str(key.low))
+    value = {ConfigType.SWITCH: "on", ConfigType.TEXT: "Speak in rhyme.", ConfigType.CHANNEL: "42"}
+    given = value.get(key.type) or key.choices[-1].value
     said = await config.set(ADMIN, CHANNEL, key.name, given)
     where = "in this server" if key.levels[0] is Level.SERVER else "in this channel"
     assert said == f"Saved. **{key.title}: {key.shown(given)}**, {where}, from the next message."

@@ -11,7 +11,7 @@ from memory.facts.service import Facts
 from memory.facts.tools import MemoryTools
 from memory.facts.writes import MemoryLimits
 from memory.store import Store
-from tests.facts.world import Desk
+from tests.facts.world import Desk, answers_in
 from tests.fakes import FakeClock
 
 
@@ -34,7 +34,7 @@ def clock() -> FakeClock:
 
 @pytest.fixture
 def facts(store: Store, clock: FakeClock) -> Facts:
-    return Facts(store, clock)
+    return Facts(store, clock, in_use=answers_in(store))
 
 
 @pytest.fixture

@@ -42,7 +42,8 @@ async def test_shelves_show_the_servers_and_ones_own_scopes_newest_first(
     assert texts(shelves[2].memories) == ["fact 2", "fact 1", "fact 0"]
     assert [(each.unpinned, each.pinned) for each in shelves] == [(0, 1), (0, 0), (3, 0), (0, 0)]
     assert [each.may_write for each in shelves] == [False, False, True, True]
-    assert len({each.title for each in shelves}) == 4 and shelves[2].limit == 100
+    assert [each.persona for each in shelves] == ["the built-in persona", "all personas"] * 2
+    assert shelves[2].limit == 100
 
 
 async def test_a_shelf_in_a_server_counts_what_is_for_dms_only_without_showing_it(facts: Facts) -> None:

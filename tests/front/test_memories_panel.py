@@ -35,7 +35,7 @@ async def test_an_empty_server_panel_says_what_to_do(world: World) -> None:
     admin = await world.mara.slash(world.general, "memories")
     assert message_of(admin).ephemeral
     assert "Press **Add**" in words(admin)
-    assert "**This persona** · 0 of 100 unpinned · 0 of 20 pinned" in words(admin)
+    assert "**TestBot** · 0 of 100 unpinned · 0 of 20 pinned" in words(admin)
     assert "Add" in labels(admin)
     member = await world.ana.slash(world.general, "memories")
     assert "Manage Server" in words(member)
@@ -45,19 +45,19 @@ async def test_an_empty_server_panel_says_what_to_do(world: World) -> None:
 async def test_the_open_list_is_bright_and_can_be_pressed_without_harm(world: World) -> None:
     await _server_entries(world, *[f"Fact number {n}" for n in range(7)])
     shown = await world.mara.slash(world.general, "memories")
-    tabs = {c["label"]: c for c in _buttons(shown) if "persona" in c["label"]}
+    tabs = {c["label"]: c for c in _buttons(shown) if "(" in c["label"]}
     assert {label: (c["style"], bool(c.get("disabled"))) for label, c in tabs.items()} == {
-        "This persona (7)": (1, False),
+        "TestBot (7)": (1, False),
         "All personas (0)": (2, False),
     }
     await world.mara.click(message_of(shown), label="Next")
     before = words(shown)
-    pressed = await world.mara.click(message_of(shown), label="This persona (7)")
+    pressed = await world.mara.click(message_of(shown), label="TestBot (7)")
     assert pressed.acknowledged
     assert words(shown) == before
     await world.mara.click(message_of(shown), label="All personas (0)")
     assert "**All personas** · 0 of 100 unpinned" in words(shown)
-    assert [c["style"] for c in _buttons(shown) if "persona" in c["label"]] == [2, 1]
+    assert [c["style"] for c in _buttons(shown) if "(" in c["label"]] == [2, 1]
 
 
 def _buttons(shown: Any) -> list[dict[str, Any]]:
@@ -101,7 +101,7 @@ async def test_an_opened_entry_shows_everything_known_about_it(world: World) -> 
     await world.ana.click(message_of(shown), label="Open")
     assert "The inn closes at ten" in words(shown)
     assert f"by <@{world.mara.id}>" in words(shown)
-    assert "About this server, this persona" in words(shown)
+    assert "About this server, TestBot" in words(shown)
     assert labels(shown) == ["Back", "History"]
     await world.ana.click(message_of(shown), label="History")
     assert f"saved** by <@{world.mara.id}>" in words(shown)
@@ -328,7 +328,7 @@ async def test_the_fullest_opened_entry_fits_into_one_message(kind: str) -> None
     panel = _bare_panel((memory,))
     panel._opened = memory
     panel._flash = Flash("🦊" * 2_000, undo=1)
-    assert pages.units(entry_page(memory, NOW, lambda _id: "🦊" * 80)) < 3_700
+    assert pages.units(entry_page(memory, NOW, lambda _id: "🦊" * 80, "Mira")) < 3_700
     components, shown = pages.measure(panel.drawing())
     assert components <= pages.MAX_COMPONENTS - 1
     assert shown <= pages.MAX_UNITS - 100
@@ -355,6 +355,7 @@ def _bare_panel(memories: tuple[Memory, ...]) -> MemoryPanel:
     panel = MemoryPanel(engine, 1, ServerListing())  # type: ignore[arg-type]
     scope = memories[0].scope
     tabs = tuple(Tab("Everything of it", memories, "n" * 200, "", scope) for _ in range(4))
+    tabs += tuple(Tab("🦊" * 80, memories, "n" * 200, "", scope, other=True) for _ in range(30))
     panel._loaded = Loaded(tabs, frozenset({scope}))
     panel._names = lambda _id: "🦊" * 80
     return panel

@@ -45,7 +45,7 @@ async def test_a_saved_memory_is_confirmed_in_green_with_scope_and_source(world:
     assert embed.title == "Saved"
     assert embed.colour == _render.SAVED
     assert "allergic to nuts" in words(shown)
-    assert "about Ana · this persona" in words(shown)
+    assert "about Ana · TestBot" in words(shown)
     source = world.general.history()[0]
     assert f"/{world.guild.id}/{world.general.id}/{source.id}" in words(shown)
     assert labels(shown) == ["Undo", "Pin", "Edit"]
@@ -264,9 +264,9 @@ def test_people_in_a_memory_are_shown_by_name_and_strangers_as_a_member() -> Non
 
 
 def test_a_scope_in_plain_words() -> None:
-    assert _render.scope_words(Scope.user(1, "keepsake"), "Ana", dm_only=True) == (
-        "about Ana · this persona · used in DMs only"
+    assert _render.scope_words(Scope.user(1, "keepsake"), "Ana", persona="Keepsake", dm_only=True) == (
+        "about Ana · Keepsake · used in DMs only"
     )
-    assert _render.scope_words(Scope.server(1), "Inn") == (
+    assert _render.scope_words(Scope.server(1), "Inn", persona="") == (
         "about Inn · all personas · everybody in the server may be told"
     )

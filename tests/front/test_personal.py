@@ -24,7 +24,7 @@ async def test_both_personal_shelves_are_one_press_apart(world: World) -> None:
     await world.ana.slash(world.general, "memory add", text="Everywhere I am Ana", scope="user_global")
     shown = await world.ana.slash(world.general, "personal memories")
     assert "Everywhere I am Ana" in words(shown), "opened on the list that holds something"
-    await world.ana.click(message_of(shown), label="This persona (0)")
+    await world.ana.click(message_of(shown), label="TestBot (0)")
     assert "Everywhere I am Ana" not in words(shown)
     await world.ana.click(message_of(shown), label="All personas (1)")
     assert "Everywhere I am Ana" in words(shown)

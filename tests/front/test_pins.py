@@ -20,7 +20,7 @@ async def test_pins_are_added_listed_and_removed(world: World) -> None:
     assert message_of(shown).ephemeral
     assert "Pinned" in words(shown)
     listed = await world.ana.slash(world.general, "pins list")
-    await world.ana.click(message_of(listed), label="You, this persona (1)")
+    await world.ana.click(message_of(listed), label="You, TestBot (1)")
     assert "I play the cello" in words(listed)
     await world.ana.slash(world.general, "pins remove", entry=entry)
     await world.ana.click(message_of(listed), label="Refresh")

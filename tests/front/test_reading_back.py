@@ -16,7 +16,7 @@ async def test_a_report_is_one_line_and_is_told_from_a_reply(world: World, surfa
     posted = await surface.report(place, message.id, Failure(7, "That did not work.", retry=False))
     (found,) = await surface.own_replies(place, message.id) or []
     assert found == Posted(posted or 0, "That did not work.", report=True)
-    assert [m.text for m in await surface.history(place, limit=10)] == ["a question"]
+    assert [m.text for m in (await surface.history(place, limit=10)).messages] == ["a question"]
 
 
 async def test_own_replies_end_where_somebody_else_speaks(world: World, surface: DiscordSurface) -> None:
@@ -108,23 +108,50 @@ async def test_a_reply_whose_link_unfolds_is_still_a_reply(world: World, surface
     stored.embeds = [{"type": "rich", "url": "https://x.com/a/status/1", "title": "A post"}]
     place = world.place(world.general)
     assert await surface.own_replies(place, message.id) == [part]
-    assert (await surface.history(place, limit=1))[0].text == part.text
+    assert (await surface.history(place, limit=1)).messages[0].text == part.text
 
 
 async def test_history_is_oldest_first_and_bounded(world: World, surface: DiscordSurface) -> None:
     for number in range(5):
         await world.ana.send(world.general, f"line {number}")
     place = world.place(world.general)
-    said = await surface.history(place, limit=3)
+    said = (await surface.history(place, limit=3)).messages
     assert [m.text for m in said] == ["line 2", "line 3", "line 4"]
-    earlier = await surface.history(place, limit=3, before=said[0].message_id)
+    earlier = (await surface.history(place, limit=3, before=said[0].message_id)).messages
     assert [m.text for m in earlier] == ["line 0", "line 1"]
-    later = await surface.history(place, limit=9, after=said[0].message_id)
+    later = (await surface.history(place, limit=9, after=said[0].message_id)).messages
     assert [m.text for m in later] == ["line 3", "line 4"]
 
 
+async def test_history_says_how_far_back_everything_was_looked_at(
+    world: World, surface: DiscordSurface
+) -> None:
+    place = world.place(world.general)
+    ids = [(await world.ana.send(world.general, f"line {number}")).id for number in range(3)]
+    for number in range(6):
+        await surface.report(place, ids[0], Failure(100 + number, "That did not work.", retry=False))
+    whole = await surface.history(place, limit=9)
+    assert whole is not None
+    assert ([m.message_id for m in whole.messages], whole.since) == (ids, 0)
+    some = await surface.history(place, limit=2)
+    assert some is not None
+    assert ([m.message_id for m in some.messages], some.since) == (ids[1:], ids[1])
+    hidden = await surface.history(place, limit=1)
+    assert hidden is not None
+    assert not hidden.messages and hidden.since > ids[2], "five were looked at, and all were reports"
+
+
+@pytest.mark.parametrize("status", [403, 500])
+async def test_a_history_that_cannot_be_read_now_is_not_an_empty_one(
+    world: World, surface: DiscordSurface, status: int
+) -> None:
+    await world.ana.send(world.general, "hello")
+    world.env.inject_error("GET", "/channels/*/messages", status=status, times=None)
+    assert await surface.history(world.place(world.general), limit=5) is None
+
+
 async def test_a_place_out_of_reach_has_no_history(world: World, surface: DiscordSurface) -> None:
-    assert await surface.history(Place(12345, world.guild.id), limit=5) == []
+    assert await surface.history(Place(12345, world.guild.id), limit=5) is None
 
 
 async def test_who_can_read_a_private_channel(world: World, surface: DiscordSurface) -> None:

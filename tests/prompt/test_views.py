@@ -95,9 +95,9 @@ def test_the_explanation_names_model_numbers_parts_and_reasons() -> None:
     assert text.startswith("model gpt-4o · tokenizer o200k_base\n")
     assert "limit 128,000 · reserved for the reply 2,000" in text
     assert f"budget 126,000 · used {ledger.used:,} = 2 %" in text
-    assert "server memories       2    0" in text
-    assert "personal memories     2    0" in text
-    assert "window                4    1" in text
+    assert f"{'server memories':<28}    2    0" in text
+    assert f"{'personal memories':<28}    2    0" in text
+    assert f"{'window':<28}    4    1" in text
     assert "1 × window, " in text and "a member excluded this message from the prompt" in text
     assert "note: no message-content intent" in text
     assert "approximate" not in text

@@ -44,6 +44,9 @@ async def test_the_latest_epoch_is_in_force_until_its_marker_is_dropped(store: S
         await tx.channels.add_epoch(700, 10, 1001, NOW)
         await tx.channels.add_epoch(701, 30, 1001, NOW)
     assert await epoch() == 20
+    async with store.read() as tx:
+        then = [await tx.channels.epoch_at(700, message_id) for message_id in (9, 15, 25)]
+    assert then == [0, 10, 20]
     async with store.write() as tx:
         assert await tx.channels.drop_epochs(700, [20, 30, 99]) == 1
     assert await epoch() == 10
@@ -77,9 +80,9 @@ async def test_a_message_comes_back_as_it_was_stored(store: Store) -> None:
     async with store.write() as tx:
         await tx.messages.add([kept])
     async with store.read() as tx:
-        assert await tx.messages.get(BIG) == kept
+        assert await tx.messages.get(700, BIG) == kept
         assert await tx.messages.of_turn(4) == [kept]
-        assert await tx.messages.get(1) is None
+        assert await tx.messages.get(700, 1) is None
 
 
 async def test_a_replayed_message_is_stored_once_and_keeps_its_first_text(store: Store) -> None:
@@ -113,7 +116,7 @@ async def test_an_edit_changes_what_the_prompt_shows(store: Store) -> None:
         new = message(1, text="new", line="[12:00] Ana: new", tokens=5, encoding="cl100k_base")
         assert await tx.messages.edit(new, LATER)
         assert not await tx.messages.edit(message(2), LATER)
-        found = await tx.messages.get(1)
+        found = await tx.messages.get(700, 1)
     assert found == new
 
 
@@ -129,11 +132,11 @@ async def test_a_deleted_message_is_gone_from_storage(store: Store) -> None:
 async def test_excluding_a_message_can_be_undone(store: Store) -> None:
     async with store.write() as tx:
         await tx.messages.add([message(1)])
-        assert await tx.messages.set_excluded(1, True)
+        assert await tx.messages.set_excluded(700, [1], True)
         assert (await tx.messages.window(700, 0, 0))[0].excluded is True
-        assert await tx.messages.set_excluded(1, False)
+        assert await tx.messages.set_excluded(700, [1], False)
         assert (await tx.messages.window(700, 0, 0))[0].excluded is False
-        assert not await tx.messages.set_excluded(2, True)
+        assert not await tx.messages.set_excluded(700, [2], True)
 
 
 async def test_old_messages_leave_in_portions_the_oldest_first(store: Store) -> None:
@@ -190,8 +193,8 @@ async def test_a_trigger_is_answered_once_whatever_is_replayed(store: Store) -> 
         assert await tx.triggers.add(5, 700, NOW)
         assert not await tx.triggers.add(5, 700, NOW)
         assert await tx.triggers.add(7, 701, NOW)
-        assert await tx.triggers.waiting(700, 10) == [5, 6]
-        assert await tx.triggers.waiting(700, 1) == [5]
+        assert await tx.triggers.waiting(700, 10) == [(5, 0), (6, 0)]
+        assert await tx.triggers.waiting(700, 1) == [(5, 0)]
         assert await tx.triggers.waiting_channels() == [700, 701]
         await tx.triggers.take([5, 6], turn.id)
         assert await tx.triggers.waiting_channels() == [701]
@@ -206,9 +209,9 @@ async def test_a_trigger_can_be_put_back_or_dropped(store: Store) -> None:
             await tx.triggers.add(message_id, 700, NOW)
         await tx.triggers.take([5], 1)
         await tx.triggers.put_back(1)
-        assert await tx.triggers.waiting(700, 10) == [5, 6]
+        assert await tx.triggers.waiting(700, 10) == [(5, 0), (6, 0)]
         await tx.triggers.drop([6])
-        assert await tx.triggers.waiting(700, 10) == [5]
+        assert await tx.triggers.waiting(700, 10) == [(5, 0)]
         assert not await tx.triggers.add(6, 700, NOW)
 
 
@@ -263,7 +266,7 @@ async def test_characters_that_a_database_cannot_keep_are_replaced_alike(store: 
         await tx.messages.add([message(1, text="a\x00b\ud800c", images=("\x00",))])
         await tx.names.put(70, {1: "A\x00"})
         await tx.names.put(70, {1: "A\x00"})
-        found = await tx.messages.get(1)
+        found = await tx.messages.get(700, 1)
         assert await tx.names.get(70, [1]) == {1: "A\ufffd"}
     assert found is not None
     assert (found.text, found.images) == ("a\ufffdb\ufffdc", ("\ufffd",))

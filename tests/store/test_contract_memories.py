@@ -194,15 +194,16 @@ async def test_the_journal_keeps_before_and_after_and_outlives_the_memory(store:
 
 async def test_an_entry_is_undone_once_and_the_next_undo_goes_further_back(store: Store) -> None:
     async with store.write() as tx:
+        made = await remember(tx, ANA, "one")
         first, second = [
-            await tx.journal.add(n, ANA, Op.ADD, ActorKind.MEMBER, 1001, None, None, None, NOW)
+            await tx.journal.add(n, ANA, Op.ADD, ActorKind.MEMBER, 1001, None, None, made, NOW)
             for n in (1, 2)
         ]
-        await tx.journal.add(3, ANA, Op.ADD, ActorKind.MEMBER, 1002, None, None, None, NOW)
-        await tx.journal.add(4, HERE, Op.ADD, ActorKind.MEMBER, 1001, None, None, None, NOW)
+        await tx.journal.add(3, ANA, Op.ADD, ActorKind.MEMBER, 1002, None, None, made, NOW)
+        await tx.journal.add(4, HERE, Op.ADD, ActorKind.MEMBER, 1001, None, None, made, NOW)
         assert await tx.journal.standing_by(1001, [ANA, Scope.user(1001)]) == [second]
         undo = await tx.journal.add(
-            2, ANA, Op.DELETE, ActorKind.MEMBER, 1001, None, None, None, NOW, undoes=second.id
+            2, ANA, Op.DELETE, ActorKind.MEMBER, 1001, None, None, made, NOW, undoes=second.id
         )
         assert await tx.journal.mark_undone(second.id, undo.id)
         assert not await tx.journal.mark_undone(second.id, undo.id)
@@ -276,6 +277,6 @@ async def test_a_proposal_that_waited_too_long_expires(store: Store) -> None:
     async with store.write() as tx:
         old = await tx.proposals.add(ANA, Op.ADD, "old", NOW - timedelta(days=8))
         await tx.proposals.add(ANA, Op.ADD, "new", NOW)
-        assert await tx.proposals.expire(NOW - timedelta(days=7)) == 1
+        assert await tx.proposals.expire(NOW - timedelta(days=7), NOW) == 1
         assert [one.text for one in await tx.proposals.waiting(None, 1001)] == ["new"]
         assert not await tx.proposals.decide(old.id, ProposalState.APPROVED, 1001, LATER)

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
@@ -15,8 +16,9 @@ from sqlalchemy import Connection, text
 from memory.errors import SchemaTooNew
 from memory.store import Store, address, engines, migrate
 from memory.store.tables import metadata
+from memory.types import TurnState
 from tests.store.conftest import Opener
-from tests.store.samples import HERE, remember, texts
+from tests.store.samples import HERE, NOW, PLACE, remember, texts
 
 
 async def run(url: str, work: object) -> object:
@@ -44,12 +46,42 @@ async def test_ids_are_never_used_again_on_sqlite(tmp_path: Path, opened: Opener
         found = connection.execute(text("SELECT name FROM sqlite_master WHERE sql LIKE '%AUTOINCREMENT%'"))
         return set(found.scalars())
 
-    expected = {"memories", "journal", "notices", "proposals", "turns"}
+    expected = {"memories", "journal", "notices", "personas", "proposals", "turns"}
     assert await run(url, counting) == expected
 
 
 def test_the_revisions_are_one_line() -> None:
     assert len(ScriptDirectory.from_config(migrate.config()).get_heads()) == 1
+
+
+async def test_what_the_first_version_kept_is_kept_by_every_later_one(url: str, opened: Opener) -> None:
+    def first(connection: Connection) -> None:
+        command.upgrade(migrate.config(connection), "0001")
+        for statement in FIRST_VERSION:
+            connection.execute(text(statement))
+
+    await run(url, first)
+    store = await opened(url)
+    async with store.read() as tx:
+        (kept,) = await tx.messages.window(700, 0, 0)
+        assert (kept.id, kept.text, kept.lineage) == (5, "hello", "")
+        assert await tx.triggers.waiting(700, 10) == [(5, 0)]
+        turn = await tx.turns.by_reply(6)
+        assert turn is not None and (turn.id, turn.persona_id, turn.reply_ids) == (3, 0, (6,))
+    async with store.write() as tx:
+        assert await tx.turns.discard(3, TurnState.REPLACED)
+        opened_now = await tx.turns.open(PLACE, "k", [7], [1], NOW)
+        assert opened_now.id != 3
+
+
+FIRST_VERSION = (
+    "INSERT INTO messages VALUES (5, 700, 1, 'Ana', 'member', 'hello', '[12:00] Ana: hello', 9, 'o200k_base',"
+    " 0, NULL, NULL, false, '', NULL)",
+    "INSERT INTO triggers VALUES (5, 700, 'waiting', NULL, 0)",
+    "INSERT INTO turns VALUES (3, 700, 70, NULL, 'kitchen', 'keepsake', 'delivered', '[4]', '[1]', 0, '[6]',"
+    " NULL, '', 1, 1, 0, 'm', 0, 0, NULL)",
+    "INSERT INTO turn_replies VALUES (6, 3)",
+)
 
 
 async def test_a_database_of_a_newer_version_is_refused_and_left_alone(url: str, opened: Opener) -> None:

@@ -1,8 +1,9 @@
 """A bot in a process of its own, to be killed. Not a test: :mod:`tests.turns.test_faults` starts it.
 
-Usage: ``python -m tests.turns.crash_child WORLD_FILE DATABASE_URL STAGE``. The world (what stands in the
-channel) is an append-only file, so that it outlives the process as Discord does. At STAGE the process kills
-itself; with STAGE ``none`` it settles what the last process left, and prints what stands as one JSON line.
+Usage: ``python -m tests.turns.crash_child WORLD_FILE DATABASE_URL STAGE [PERSONA]``. The world (what stands
+in the channel) is an append-only file, so that it outlives the process as Discord does. At STAGE the process
+kills itself; with STAGE ``none`` it settles what the last process left, and prints what stands as one JSON
+line. PERSONA: the name of a character that is called; without one the built-in persona is.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ import time
 from pathlib import Path
 
 from memory import wiring
+from memory.engine import Engine
+from memory.personas.rules import name_key
 from memory.settings import Settings
-from memory.types import AuthorKind, Person, Scope
-from tests.fakes import GENERAL, FakeClock, FakeSurface, ScriptedModel, calls, says
+from memory.types import AuthorKind, Person, Persona, Scope
+from tests.fakes import GENERAL, GUILD, FakeClock, FakeSurface, ScriptedModel, calls, says
 
 ANA = Person(501, "Ana")
 FACT = "is allergic to peanuts"
@@ -56,6 +59,7 @@ class FileSurface(FakeSurface):
             change["reply_to"],
             change["report"],
             change["notice"],
+            lineage=change["lineage"],
         )
 
     def save(self) -> None:
@@ -76,6 +80,7 @@ class FileSurface(FakeSurface):
                     "reply_to": m.reply_to,
                     "report": m.report,
                     "notice": m.notice,
+                    "lineage": m.lineage,
                 }
                 if seen.get(m.id) != change:
                     file.write(json.dumps(change) + "\n")
@@ -88,8 +93,8 @@ class FileSurface(FakeSurface):
         self.save()
         return incoming
 
-    def reply(self, place, reply_to, standing=()):
-        reply = super().reply(place, reply_to, standing)
+    def reply(self, place, reply_to, standing=(), speaker=None):
+        reply = super().reply(place, reply_to, standing, speaker)
         for name in ("show", "finish", "withdraw"):
             setattr(reply, name, self._saving(getattr(reply, name)))
         return reply
@@ -128,7 +133,17 @@ def hook(stage: str):
     return at
 
 
-async def main(world: Path, url: str, stage: str) -> None:
+async def called(engine: Engine, name: str) -> Persona:
+    """The persona of that name, made the first time."""
+    key = name_key(name)
+    async with engine._rooms.store.write() as tx:
+        await tx.personas.add(Persona(0, GUILD, f"line-{key}", name), key, None, engine.clock.now())
+    engine.personas.forget(GUILD)
+    (found,) = await engine.personas.of_guild(GUILD)
+    return found
+
+
+async def main(world: Path, url: str, stage: str, name: str = "") -> None:
     settings, _ = Settings.load({"DATABASE_URL": url})
     model = ScriptedModel(
         calls(("save_memory", {"content": FACT, "about": "user"}), text="One moment."),
@@ -137,6 +152,7 @@ async def main(world: Path, url: str, stage: str) -> None:
     surface = FileSurface(world)
     engine = await wiring.build(settings, clock=FakeClock(), model=model, stage=hook(stage))
     await engine.start(surface)
+    whom = await called(engine, name) if name else await engine.personas.built_in(GUILD)
     if stage == "none":
         await engine.reconnected()
         await engine.idle()
@@ -145,22 +161,23 @@ async def main(world: Path, url: str, stage: str) -> None:
         said = surface.say(ANA, "please remember that I'm allergic to peanuts")
         if stage.startswith("after "):
             asyncio.get_running_loop().call_later(float(stage.split()[1]) / 1000, die)
-        await engine.observe(said, trigger=True)
+        await engine.observe(said, trigger=True, persona_id=whom.id)
         if stage == "observed":
             die()
         await engine.idle()
     async with engine._rooms.store.read() as tx:
-        memories = await tx.memories.of_scopes([Scope.user(ANA.id, "keepsake")], dm=False)
+        memories = await tx.memories.of_scopes([Scope.user(ANA.id, whom.lineage)], dm=False)
         journal = [len(await tx.journal.of_memory(m.id)) for m in memories]
         window = await tx.messages.window(GENERAL.channel_id, 0, 0)
         unfinished = await tx.turns.unfinished()
-    standing = [m for m in surface.messages.values() if m.reply_to]
+    standing = [m for m in surface.messages.values() if m.kind is AuthorKind.PERSONA and not m.notice]
     print(
         json.dumps(
             {
                 "memories": [m.text for m in memories],
                 "journal": journal,
                 "replies": [m.text for m in standing if not m.report],
+                "authors": sorted({m.author.name for m in standing if not m.report}),
                 "reports": [m.text for m in standing if m.report],
                 "notices": sum(m.notice for m in surface.messages.values()),
                 "window": [m.line for m in window],
@@ -175,4 +192,4 @@ async def main(world: Path, url: str, stage: str) -> None:
 
 if __name__ == "__main__":
     started = time.time()
-    asyncio.run(main(Path(sys.argv[1]), sys.argv[2], sys.argv[3]))
+    asyncio.run(main(Path(sys.argv[1]), *sys.argv[2:]))

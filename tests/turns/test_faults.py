@@ -27,9 +27,9 @@ MOMENTS = tuple(f"after {ms}" for ms in (2, 8, 15, 25, 45))
 pytestmark = pytest.mark.fault
 
 
-def run(world: Path, url: str, stage: str) -> subprocess.CompletedProcess[str]:
+def run(world: Path, url: str, stage: str, *persona: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "tests.turns.crash_child", str(world), url, stage],
+        [sys.executable, "-m", "tests.turns.crash_child", str(world), url, stage, *persona],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -38,21 +38,24 @@ def run(world: Path, url: str, stage: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def after_restart(tmp_path: Path, url: str, stage: str) -> dict:
+def after_restart(tmp_path: Path, url: str, stage: str, *persona: str) -> dict:
     """Kill a bot at ``stage``, start another one, and say what stands."""
     world = tmp_path / "world.jsonl"
-    killed = run(world, url, stage)
+    killed = run(world, url, stage, *persona)
     died = killed.returncode != 0
     assert died or stage.startswith("after"), killed.stdout + killed.stderr
     assert "Traceback" not in killed.stderr
-    settled = run(world, url, "none")
+    settled = run(world, url, "none", *persona)
     assert settled.returncode == 0, settled.stderr
     return json.loads(settled.stdout.splitlines()[-1])
 
 
+@pytest.mark.parametrize("persona", [(), ("Sable",)], ids=["built-in", "persona"])
 @pytest.mark.parametrize("stage", STAGES)
-def test_a_kill_at_any_stage_loses_and_doubles_nothing(database_url: str, tmp_path: Path, stage: str) -> None:
-    found = after_restart(tmp_path, database_url, stage)
+def test_a_kill_at_any_stage_loses_and_doubles_nothing(
+    database_url: str, tmp_path: Path, stage: str, persona: tuple[str, ...]
+) -> None:
+    found = after_restart(tmp_path, database_url, stage, *persona)
     assert found["memories"] == ["is allergic to peanuts"] or (
         not found["memories"] and found["reports"] and stage not in WRITTEN
     )
@@ -62,6 +65,7 @@ def test_a_kill_at_any_stage_loses_and_doubles_nothing(database_url: str, tmp_pa
     if found["replies"]:
         assert found["replies"] == ["One moment.\nNoted: you are allergic to peanuts."]
         assert found["window"][-1] == found["replies"][0]
+        assert found["authors"] == [*(persona or ("Keepsake",))]
     if found["memories"]:
         assert found["notices"] == 1
 

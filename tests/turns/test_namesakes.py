@@ -23,7 +23,10 @@ async def prepared(engine: Engine, number: int, author: Person) -> tuple[Loaded,
     """What a turn for that message would work with, the persona being called Keepsake."""
     rooms = engine._rooms
     info = rooms.model.info
-    loaded = await rooms.preparer.load(GENERAL, info, [number], {author.id: author}, reserved=("Keepsake",))
+    persona = await engine.personas.built_in(GENERAL.guild_id)
+    loaded = await rooms.preparer.load(
+        GENERAL, info, [number], {author.id: author}, persona, reserved=("Keepsake",)
+    )
     words = Words("Keepsake", author.name, GENERAL.name, "The Tavern", frozenset())
     return loaded, rooms.preparer.build(loaded, info, rooms.clock.now(), words)
 
