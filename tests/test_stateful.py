@@ -448,7 +448,7 @@ def test_whatever_people_the_model_and_crashes_do_memories_stay_whole(template: 
     machine = type("Machine", (Keeping,), {"template": template})
     case = machine.TestCase
     case.settings = settings(
-        max_examples=40,
+        max_examples=15,
         stateful_step_count=25,
         deadline=None,
         database=None,
