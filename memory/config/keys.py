@@ -282,7 +282,7 @@ CONFIG_KEYS: tuple[ConfigKey, ...] = (
         "Which server memories a persona reads in a channel where several take part.",
         choices=(
             Choice("isolated", "its own and those for all personas"),
-            Choice("union", "also those of every other persona that takes part here"),
+            Choice("union", "also those of every other persona that takes part here and learns from chat"),
         ),
     ),
     ConfigKey(

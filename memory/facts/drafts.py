@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pydantic import AliasChoices, BaseModel, Field, StrictStr, TypeAdapter, ValidationError
 
 from memory.errors import KeepsakeError
-from memory.facts.rules import clean, labels, mentions_in, normalise, with_mentions
+from memory.facts.rules import clean, labels, normalise, with_mentions
 from memory.facts.texts import BELONGS
 from memory.llm.port import ChatMessage, Role
 from memory.types import Person, Source
@@ -153,10 +153,12 @@ def people_in(authors: Sequence[Person], names: Mapping[int, str]) -> tuple[Pers
 def by_name(text: str, people: Sequence[Person]) -> str:
     """``<@id>`` of these people written as @Name. :func:`as_mentioned` is the way back."""
     given = labels(people)
-    for user_id in mentions_in(text):
-        if user_id in given:
-            text = re.sub(rf"<@!?{user_id}>", lambda _, name=given[user_id]: f"@{name}", text)  # type: ignore[misc]
-    return text
+
+    def name(match: re.Match[str]) -> str:
+        shown = given.get(int(match[1]))
+        return match[0] if shown is None else f"@{shown}"
+
+    return re.sub(r"<@!?(\d{1,20})>", name, text)
 
 
 def as_mentioned(text: str, people: Sequence[Person]) -> str:
