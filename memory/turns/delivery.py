@@ -93,6 +93,7 @@ class Delivery:
             )
             await tx.outbox.delivered(turn.id)
             await tx.triggers.done(turn.id)
+        await do.recorder.let_go(turn.place.channel_id, [p.message_id for p in parts])
         do.stage("closed")
 
     async def close(self, turn: Turn, state: TurnState, *, error: str) -> None:

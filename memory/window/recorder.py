@@ -131,7 +131,7 @@ class Recorder:
             await tx.channels.put(place)
             await tx.messages.add(self._not_deleted([row]))
             await tx.names.put(place.guild_id or 0, _names(incoming))
-        if await self._taken_out(place.channel_id, [row.id]):
+        if await self.let_go(place.channel_id, [row.id]):
             return False
         if trigger and not self.recording(place.channel_id):
             self._in_step.discard(place.channel_id)
@@ -150,9 +150,9 @@ class Recorder:
         keep = self.recording(row.channel_id) and not await self._out(row.channel_id, row.id)
         async with self._store.write() as tx:
             known = await tx.messages.edit(row, self._clock.now())
-            if not known and keep:
-                await tx.messages.add(self._not_deleted([row]))
-        await self._taken_out(row.channel_id, [row.id])
+            if not known and keep and not await tx.messages.add(self._not_deleted([row])):
+                await tx.messages.edit(row, self._clock.now())  # stored meanwhile, with the old words
+        await self.let_go(row.channel_id, [row.id])
 
     async def deleted(self, channel_id: int, ids: Sequence[int]) -> None:
         """Messages are gone on Discord: they are gone here too, and no longer call anybody."""
@@ -175,14 +175,20 @@ class Recorder:
         """Is this message in a stretch that was rewound?"""
         return any(each.holds(message_id) for each in await self._rewinds(channel_id))
 
-    async def _taken_out(self, channel_id: int, ids: Sequence[int]) -> bool:
-        """Was one of these rewound while it was being stored? Then it leaves again, and calls nobody."""
-        gone = [i for i in ids if await self._out(channel_id, i)]
-        if not gone:
+    async def let_go(self, channel_id: int, ids: Sequence[int]) -> bool:
+        """Was one of these deleted or rewound while it was being stored? Then it leaves, and calls nobody.
+
+        Asked after every transaction that stores messages: the one that takes a message out may run beside
+        it, and can't see what is not committed yet.
+        """
+        deleted = [i for i in ids if i in self._deleted]
+        rewound = [i for i in ids if await self._out(channel_id, i)]
+        if not deleted and not rewound:
             return False
         async with self._store.write() as tx:
-            await self._forget(tx, channel_id, gone)
-            await tx.triggers.drop(gone)
+            await tx.messages.delete(deleted)
+            await self._forget(tx, channel_id, rewound)
+            await tx.triggers.drop([*deleted, *rewound])
         return True
 
     @staticmethod
@@ -296,7 +302,7 @@ class Recorder:
             await tx.messages.add(self._not_deleted(fresh))
             for row in changed:
                 await tx.messages.edit(row, now)
-        await self._taken_out(place.channel_id, [row.id for row in fresh])
+        await self.let_go(place.channel_id, [row.id for row in fresh])
         log.info(
             "window in step with Discord",
             extra={"channel": place.channel_id, "added": len(fresh), "gone": len(gone)},
