@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from memory.facts import approvals, batch, finding, telling, transfer
+from memory.facts import approvals, batch, finding, showing, telling, transfer
 from memory.facts.clearing import Cleared as Cleared  # for the front's types
 from memory.facts.clearing import Clearing as Clearing
 from memory.facts.clearing import clear, clearing
@@ -19,12 +19,10 @@ from memory.facts.lineages import (
     OwnName,
     built_in_alone,
     lineages,
-    unknown_here,
     unnamed,
 )
 from memory.facts.lineages import Lineages as Lineages  # for the front's types
-from memory.facts.living import carried_to
-from memory.facts.outcomes import Outcome, OutcomeKind, describe
+from memory.facts.outcomes import Outcome, OutcomeKind
 from memory.facts.recording import Withdrawn, entry_readable_state
 from memory.facts.reversal import latest_here
 from memory.facts.rights import member_access
@@ -34,14 +32,12 @@ from memory.facts.rules import (
     may_write,
     mentions_in,
     readable,
-    scopes_in_play,
-    select,
 )
+from memory.facts.showing import called
 from memory.facts.writes import Hand, MemoryLimits, Write
 from memory.ports import NoticeView, Waiting
 from memory.store import Store, Tx
 from memory.types import (
-    DEFAULT_LINEAGE,
     GLOBAL,
     Actor,
     ActorKind,
@@ -51,12 +47,11 @@ from memory.types import (
     Notice,
     Op,
     Person,
+    Persona,
     Place,
     Proposal,
     Scope,
     Source,
-    SubjectKind,
-    TurnState,
 )
 
 
@@ -106,10 +101,11 @@ class Facts:
 
     async def write(self, write: Write, hand: Hand) -> Outcome:
         """One write in a transaction of its own: all of it, or nothing."""
+        answers = await self._in_dm(hand.actor.person, hand.place)
         try:
             async with self.store.write() as tx:
                 outcome = await self.gate.apply(tx, write, hand)
-                return replace(outcome, persona=await self._named(tx, outcome.scope, hand.place))
+                return replace(outcome, persona=await self._named(tx, outcome.scope, hand.place, answers))
         except Withdrawn as stopped:
             return stopped.outcome
 
@@ -139,9 +135,10 @@ class Facts:
     ) -> list[Outcome]:
         """Several at once, all or none: each SAVED or DUPLICATE, in order; or the one refusal, alone."""
         hand = self._hand(person, place)
+        answers = await self._in_dm(hand.actor.person, hand.place)
         try:
             async with self.store.write() as tx:
-                called = await self._named(tx, scope, place)
+                called = await self._named(tx, scope, place, answers)
                 return await batch.add_all(self.gate, tx, hand, scope, entries, pinned=pinned, called=called)
         except Withdrawn as stopped:
             return [stopped.outcome]
@@ -233,11 +230,15 @@ class Facts:
     def _hand(self, person: Person, place: Place) -> Hand:
         return Hand(Actor(ActorKind.MEMBER, person), place)
 
-    async def _named(self, tx: Tx, scope: Scope | None, place: Place) -> str:
+    async def _in_dm(self, person: Person | None, place: Place) -> Persona | None:
+        """Who answers in a DM, where a server's character has a name only while it is in use."""
+        return await self._in_use(person, place, True) if place.is_dm and person is not None else None
+
+    async def _named(self, tx: Tx, scope: Scope | None, place: Place, answers: Persona | None) -> str:
         """What an answer in ``place`` calls the persona that a scope is for."""
         if scope is None or scope.lineage == GLOBAL:
             return ""
-        return await _called(tx, place.guild_id, scope.lineage, self.own_name(place))
+        return await called(tx, place.guild_id, scope.lineage, self.own_name(place), answers)
 
     async def lineages(self, person: Person, place: Place) -> Lineages:
         """Whose memories this person meets here, and what to call each persona. For lists of choices."""
@@ -279,8 +280,9 @@ class Facts:
         hand = Hand(Actor(ActorKind.IMPORT, person), place)
         try:
             lines = transfer.read(data, scope, self.limits)
+            answers = await self._in_dm(hand.actor.person, hand.place)
             async with self.store.write() as tx:
-                called = await self._named(tx, scope, place)
+                called = await self._named(tx, scope, place, answers)
                 return await transfer.bring_in(self.gate, tx, hand, scope, lines, called)
         except transfer.BadFile as bad:
             return transfer.Imported(refused=str(bad))
@@ -288,13 +290,6 @@ class Facts:
             return transfer.Imported(refused=stopped.outcome.line())
 
     # reading
-
-    async def given(
-        self, tx: Tx, place: Place, in_play_ids: Sequence[int], lineage: str = DEFAULT_LINEAGE
-    ) -> list[Memory]:
-        """What a turn here is given (SPEC §4.2): :func:`select` over the scopes in play, in one statement."""
-        scopes = scopes_in_play(place, lineage, in_play_ids)
-        return select(await tx.memories.of_scopes(scopes, dm=place.is_dm), self.limits.injected)
 
     async def shelves(self, person: Person, place: Place) -> list[Shelf]:
         """Every scope this person can read here, empty ones too: server first, this persona before every.
@@ -402,95 +397,18 @@ class Facts:
             return await telling.on_its_card(tx, self.clock, outcome)
 
     async def notice_view(self, notice_id: int, *, persona_name: str, server_name: str) -> NoticeView | None:
-        """All that a confirmation shows. What is used in DMs only never shows in a server's notice."""
+        """All that a confirmation shows (see :mod:`memory.facts.showing`); None when there is none."""
         async with self.store.read() as tx:
             notice = await tx.notices.get(notice_id)
             if notice is None:
                 return None
-            entry = None if notice.journal_id is None else await tx.journal.get(notice.journal_id)
-            proposal = None if notice.proposal_id is None else await tx.proposals.get(notice.proposal_id)
-            approved = entry is not None and proposal is not None
-            reworded = telling.reworded(entry, proposal)
-            dm = notice.guild_id is None
-            proposal = None if approved else await telling.as_approved(tx, proposal, dm=dm)
-            about = entry or proposal
-            if about is None:
-                return None
-            memory = None if about.memory_id is None else await tx.memories.get(about.memory_id)
-            outlived = entry is not None and await _outlived(tx, entry, memory)
-            line = await telling.tally(tx, notice, server_name)
-            moved = memory is not None and memory.scope != (
-                about.scope if entry is None else await carried_to(tx, entry) or about.scope
-            )
-            memory = None if moved else memory
-            route = await _route(tx, notice, entry, persona_name)
-            cleared = entry is not None and entry.before is None and entry.after is None
-            called = await _called(tx, notice.guild_id, about.scope.lineage, persona_name)
-            subject = server_name
-            texts = [m.text for m in (memory, *((entry.before, entry.after) if entry else ())) if m]
-            named = {i for text in (*texts, proposal.text if proposal else "") for i in mentions_in(text)}
-            if about.scope.kind is SubjectKind.USER:
-                named.add(about.scope.subject_id)
-            names = await tx.names.get(notice.guild_id or 0, sorted(named)) if named else {}
-            if about.scope.kind is SubjectKind.USER:
-                subject = names.get(about.scope.subject_id, "a member")
-        if notice.guild_id is not None:
-            memory = None if memory is not None and memory.dm_only else memory
-            entry = None if entry is None else _in_server(entry)
-        return NoticeView(
-            notice,
-            entry,
-            proposal,
-            memory,
-            called,
-            subject,
-            names,
-            outlived,
-            line,
-            moved=moved,
-            cleared=cleared,
-            route=route,
-            approved=approved,
-            reworded=reworded,
-        )
-
-
-async def _route(tx: Tx, notice: Notice, entry: JournalEntry | None, built_in: str) -> str:
-    """From where to where an entry was moved, in the words of its scopes alone."""
-    if entry is None or entry.op is not Op.MOVE or entry.before is None or entry.after is None:
-        return ""
-    ends = [
-        describe(scope, await _called(tx, notice.guild_id, scope.lineage, built_in))
-        for scope in (entry.before.scope, entry.after.scope)
-    ]
-    return f"from {ends[0]} to {ends[1]}"
-
-
-async def _called(tx: Tx, guild_id: int | None, lineage: str, built_in: str) -> str:
-    """The name of the persona that an entry is for, where its confirmation stands."""
-    if lineage in (GLOBAL, DEFAULT_LINEAGE):
-        return built_in
-    rows = [] if guild_id is None else await tx.personas.of_guild(guild_id)
-    named = next((row.name for row in rows if row.lineage == lineage), None)
-    return named or await unknown_here(tx, lineage)
-
-
-async def _outlived(tx: Tx, entry: JournalEntry, memory: Memory | None) -> bool:
-    """Does this write stand although its reply was regenerated or rewound (SPEC §4.6)?"""
-    gone = entry.after is not None and memory is None
-    if gone or entry.turn_id is None or entry.undone_by is not None:
-        return False
-    turn = await tx.turns.get(entry.turn_id)
-    return turn is not None and turn.state in (TurnState.REPLACED, TurnState.REWOUND)
-
-
-def _in_server(entry: JournalEntry) -> JournalEntry:
-    """A journal entry without the states that were for DMs only, or in somebody's own scope before a move."""
-    before, after = entry.before, entry.after
-    own = before is not None and before.scope.kind is SubjectKind.USER and before.scope != entry.scope
-    before = None if before is not None and (before.dm_only or own) else before
-    after = None if after is not None and after.dm_only else after
-    return replace(entry, before=before, after=after)
+            if notice.guild_id is not None:
+                return await showing.notice_view(tx, notice, persona_name, server_name)
+            scope = await showing.about(tx, notice)
+        place = Place(notice.channel_id, None)
+        answers = None if scope is None else await self._in_dm(Person(scope.subject_id, ""), place)
+        async with self.store.read() as tx:
+            return await showing.notice_view(tx, notice, persona_name, server_name, answers)
 
 
 def _shown(entry: JournalEntry, person: Person, place: Place) -> JournalEntry | None:

@@ -20,7 +20,7 @@ from memory.facts.tools import MemoryTools, ToolContext
 from memory.llm.port import ToolCall
 from memory.store import Store
 from memory.types import GLOBAL, Op, Person, Place, Scope, SubjectKind
-from tests.facts.world import grant
+from tests.facts.world import grant, turn_is_given
 from tests.fakes import FakeClock
 
 LINEAGES = ("keepsake", GLOBAL)
@@ -207,7 +207,7 @@ async def look_everywhere(world: World) -> None:
 async def look_at_prompt(world: World, person: Person, place: Place) -> None:
     """What a turn of this person is given: this place's server and who is in play, DM entries in DMs only."""
     async with world.facts.store.read() as tx:
-        for memory in await world.facts.given(tx, place, [person.id]):
+        for memory in await turn_is_given(world.facts, tx, place, [person.id]):
             assert world.reads(memory.scope, memory.dm_only, person, place)
 
 

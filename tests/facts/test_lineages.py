@@ -83,6 +83,17 @@ async def test_a_confirmation_names_the_persona_that_it_is_for(facts: Facts, sto
         assert view is not None and view.persona_name == called
 
 
+async def test_in_a_dm_a_confirmation_names_the_character_that_is_in_use_there(
+    facts: Facts, store: Store
+) -> None:
+    mira = await character(store)
+    await in_use(store, mira, ANAS_DM)
+    added = await facts.add(ANA, ANAS_DM, Scope.user(ANA.id, "mira"), "Likes rain")
+    assert added.notice is not None and added.persona == "Mira"
+    view = await facts.notice_view(added.notice.id, persona_name="Keepsake", server_name="S")
+    assert view is not None and view.persona_name == "Mira"
+
+
 async def test_ones_own_undo_reaches_what_was_said_to_other_characters(facts: Facts, store: Store) -> None:
     await character(store, "otto")
     await saved(facts, "Likes tea", Scope.user(ANA.id, "otto"))

@@ -25,6 +25,7 @@ from tests.facts.world import (
     grant,
     saved,
     texts,
+    turn_is_given,
 )
 from tests.fakes import FakeClock
 
@@ -159,9 +160,9 @@ async def test_a_server_turn_is_given_no_dm_entries_and_nobody_out_of_play(
         await saved(facts, text, scope)
     await saved(facts, "ana in dm", place=ANAS_DM)
     async with store.read() as tx:
-        assert texts(await facts.given(tx, SQUARE, [ANA.id])) == ["global", "server", "ana"]
-        assert texts(await facts.given(tx, ANAS_DM, [ANA.id])) == ["ana", "ana in dm"]
-        assert texts(await facts.given(tx, ELSEWHERE, [BEN.id])) == ["ben"]
+        assert texts(await turn_is_given(facts, tx, SQUARE, [ANA.id])) == ["global", "server", "ana"]
+        assert texts(await turn_is_given(facts, tx, ANAS_DM, [ANA.id])) == ["ana", "ana in dm"]
+        assert texts(await turn_is_given(facts, tx, ELSEWHERE, [BEN.id])) == ["ben"]
 
 
 async def test_a_turn_is_given_at_most_the_configured_number_of_unpinned_entries(
@@ -172,7 +173,7 @@ async def test_a_turn_is_given_at_most_the_configured_number_of_unpinned_entries
         await saved(facts, f"fact {number}", pinned=number == 0)
         clock.move(seconds=1)
     async with store.read() as tx:
-        assert texts(await facts.given(tx, SQUARE, [ANA.id])) == ["fact 0", "fact 2", "fact 3"]
+        assert texts(await turn_is_given(facts, tx, SQUARE, [ANA.id])) == ["fact 0", "fact 2", "fact 3"]
 
 
 async def test_a_confirmation_knows_the_write_the_entry_as_it_stands_and_the_members_name(

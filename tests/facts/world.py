@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from memory.config import rules as config
+from memory.facts import rules
 from memory.facts.lineages import InUse, built_in_alone
 from memory.facts.outcomes import Outcome, handle
 from memory.facts.service import Facts
 from memory.facts.tools import MemoryTools, ToolContext, ToolResult
 from memory.llm.port import ToolCall
-from memory.store import Store
+from memory.store import Store, Tx
 from memory.types import DEFAULT_LINEAGE, DetailLevel, Memory, Person, Persona, Place, Scope, Source
 
 GUILD, OTHER_GUILD = 900, 901
@@ -85,6 +86,14 @@ async def everything(store: Store, *scopes: Scope) -> list[Memory]:
         return await tx.memories.of_scopes(
             scopes or (SERVER, SERVER_GLOBAL, ANAS, ANAS_GLOBAL, BENS), dm=True
         )
+
+
+async def turn_is_given(
+    facts: Facts, tx: Tx, place: Place, in_play: Sequence[int], lineage: str = DEFAULT_LINEAGE
+) -> list[Memory]:
+    """What a turn there is given of the database (SPEC §4.2)."""
+    scopes = rules.scopes_in_play(place, lineage, in_play)
+    return rules.select(await tx.memories.of_scopes(scopes, dm=place.is_dm), facts.limits.injected)
 
 
 async def saved(facts: Facts, text: str, scope: Scope = ANAS, place: Place = SQUARE, **more: bool) -> Memory:
