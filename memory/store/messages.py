@@ -42,6 +42,7 @@ _GET = _here.where(_c.id == bindparam("key"))
 _OF_TURN = _all.where(_c.turn_id == bindparam("turn")).order_by(_c.id)
 _MANY = _here.where(_c.id.in_(bindparam("ids", expanding=True))).order_by(_c.id)
 _STORED = select(_c.id).where(_c.id.in_(bindparam("ids", expanding=True))).distinct()
+_HOMES = select(_c.channel_id, _c.id).where(_c.id.in_(bindparam("ids", expanding=True))).order_by(_c.id)
 _BETWEEN = (
     select(_c.id)
     .where(_c.channel_id == bindparam("channel"), _c.id >= bindparam("lo"), _c.id <= bindparam("hi"))
@@ -226,6 +227,14 @@ class Messages:
     async def set_excluded(self, channel_id: int, ids: Sequence[int], excluded: bool) -> int:
         """Leave them out of one channel's prompts, or take them in again; returns how many are stored."""
         return await self._link.write(_EXCLUDE, {"here": channel_id, "ids": list(ids), "new": excluded})
+
+    async def homes(self, ids: Sequence[int]) -> dict[int, list[int]]:
+        """By channel: which of them are stored there. A message that was copied has several channels."""
+        found: dict[int, list[int]] = {}
+        for batch in batches(list(ids)):
+            for channel_id, message_id in await self._link.rows(_HOMES, {"ids": list(batch)}):
+                found.setdefault(channel_id, []).append(message_id)
+        return found
 
     async def delete(self, ids: Sequence[int]) -> int:
         """How many of them were stored."""

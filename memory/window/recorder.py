@@ -271,6 +271,8 @@ class Recorder:
         past = await surface.history(place, limit=HISTORY)
         if past is None:
             return False
+        if place.parent_id is not None:
+            await self._copies_in_step(place, surface)
         there = list(past.messages)
         async with self._store.read() as tx:
             channel = await tx.channels.get(place.channel_id)
@@ -308,6 +310,23 @@ class Recorder:
             extra={"channel": place.channel_id, "added": len(fresh), "gone": len(gone)},
         )
         return True
+
+    async def _copies_in_step(self, fork: Place, surface: Surface) -> None:
+        """What a fork copied and was deleted since, where it was said, is gone from the fork, too.
+
+        The channel that it was said in need not be recorded any more; nothing is added to it here.
+        """
+        async with self._store.read() as tx:
+            copies = await tx.messages.ids_between(fork.channel_id, 0, fork.channel_id - 1)
+            homes = await tx.messages.homes(copies)
+            channels = [await tx.channels.get(home) for home in homes if home != fork.channel_id]
+        for channel in channels:
+            if channel is None or (past := await surface.history(channel.place, limit=HISTORY)) is None:
+                continue
+            there = {m.message_id for m in past.messages}
+            asked = [i for i in homes[channel.place.channel_id] if i >= _first_own(channel.place, past.since)]
+            if gone := [i for i in asked if i not in there]:
+                await self.deleted(channel.place.channel_id, gone)
 
 
 def _first_own(place: Place, since: int) -> int:

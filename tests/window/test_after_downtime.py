@@ -86,6 +86,23 @@ async def test_what_a_fork_copied_is_not_taken_for_deleted(start: Start, surface
     assert {first, second, said.message_id} <= await kept(engine, made.place.channel_id)
 
 
+async def test_what_a_fork_copied_is_gone_from_it_when_it_was_deleted_where_nobody_talks_any_more(
+    start: Start, surface: FakeSurface, clock: FakeClock
+) -> None:
+    engine = await start()
+    first, second = await talked(engine, surface, "the code is PIN7788", "hello")
+    made = await engine.actions.fork(ANA, GENERAL, second, "a fork")
+    assert made.place is not None
+    fork = made.place.channel_id
+    clock.move(hours=23)
+    await engine.observe(surface.say(ANA, "still here", made.place), trigger=True)
+    await engine.idle()
+    clock.move(hours=2)  # the parent is not recorded any more, the fork is
+    del surface.messages[first]
+    engine = await start()
+    assert first not in await kept(engine, fork) and second in await kept(engine, fork)
+
+
 async def test_only_what_was_looked_at_can_be_missed(start: Start, surface: FakeSurface) -> None:
     engine = await start()
     (first,) = await talked(engine, surface, "long ago")
