@@ -66,7 +66,7 @@ class Context(commands.Cog):
             who = await picked(interaction, persona) if persona else await engine.answering(person, place)
             ledger = await engine.preview(person, place, text, who)
             more = "-# Nothing was sent and nothing was saved."
-            answers = f"**Would answer** {persona_words.bold(name_of_persona(interaction, who))}"
+            answers = f"**Who would answer** {persona_words.bold(name_of_persona(interaction, who))}"
             await _show(interaction, "What I would be given now", answers, ledger, more)
 
     @context.command(name="last", description="What I was given for my latest reply here, and what it cost")

@@ -148,7 +148,7 @@ async def persona(chat: Chat) -> None:
     await chat.page.wait_for_timeout(1_500)  # the page of the other person has settled
     await command(chat, "persona create")
     box = chat.frame.get_by_role("dialog")
-    fields = box.locator("input[type=text], textarea")
+    fields = box.locator("input[type=text], textarea, input:not([type])")
     await fields.nth(0).fill("Captain Aria")
     await fields.nth(1).fill("A ship's captain who loves storms and hates small talk.")
     await fields.nth(3).fill("captain")

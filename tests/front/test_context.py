@@ -24,7 +24,7 @@ async def test_a_preview_shows_the_numbers_the_picture_and_the_table_to_the_aske
     assert "o200k_base" in words(shown)
     assert "32,000" in words(shown)
     assert "Nothing was sent" in words(shown)
-    assert "**Would answer** **TestBot**" in words(shown)
+    assert "**Who would answer** **TestBot**" in words(shown)
     names = [a.filename for a in message_of(shown).attachments]
     assert names == ["budget.png", "blocks.txt"]
     assert world.model.requests == []
