@@ -23,6 +23,10 @@ MARKS = {
 """Beneath every reply where memories are not written, or not read either (SPEC §4.8)."""
 
 
+GONE = "\n-# The character that was chosen for this DM is gone, so I answer. `/persona use` chooses again."
+"""Beneath replies in a DM whose character was deleted, or lives in a server that the member has left."""
+
+
 class Delivery:
     """Commits and delivers replies. Keeps in mind those that stand on Discord and could not be stored yet."""
 
@@ -37,13 +41,16 @@ class Delivery:
         text = answer.text.strip()
         if answer.truncated:
             text += "\n-# The answer reached its length limit (`REPLY_TOKENS`)."
-        text += MARKS.get(prepared.loaded.config.mode, "")
+        loaded = prepared.loaded
+        text += MARKS.get(loaded.config.mode, "")
+        if turn.place.is_dm and loaded.config.persona_id not in (0, loaded.persona.id):
+            text += GONE
         outbox = Outbox(turn.id, turn.place, turn.trigger_ids[-1], text, f"ks{turn.id}", now)
         account = views.to_json(views.bare(prepared.prompt.ledger))
         async with do.store.write() as tx:
             await tx.turns.commit(turn.id, answer.usage, do.model.info.name, account, now)
             await tx.outbox.add(turn.id, turn.place, outbox.reply_to, text, outbox.nonce, now)
-            await tx.channels.set_window_start(turn.place.channel_id, prepared.loaded.window_start)
+            await tx.channels.set_window_start(turn.place.channel_id, loaded.window_start)
         do.stage("committed")
         return outbox
 

@@ -168,6 +168,20 @@ async def test_the_right_is_asked_for_again_at_the_last_press(world: World) -> N
     assert await personas(world) == (aria,)
 
 
+async def test_a_dm_is_told_that_its_character_is_gone(world: World) -> None:
+    await create(world)
+    await world.ana.user.slash("persona use", persona=f"id:{(await personas(world))[0].id}")
+    await world.ana.send_dm("good evening")
+    asked = await world.mara.slash(world.general, "persona delete", persona="Aria")
+    await world.mara.click(message_of(asked), label="Delete it")
+    await world.ana.send_dm("are you still there?")
+    said = [m.content for m in world.ana.user.dm_channel.history() if m.author.id != world.ana.id]
+    assert ["is gone, so I answer" in text for text in said] == [False, True]
+    await world.ana.user.slash("persona use", persona="TestBot")
+    await world.ana.send_dm("and now?")
+    assert "is gone" not in world.ana.user.dm_channel.history()[-1].content
+
+
 # --- Cards ------------------------------------------------------------------------------------------------
 
 
