@@ -1,4 +1,6 @@
-"""What became of a write: one value, one plain line for a person, one word with its reason for the model.
+"""What became of a write: one value, and one plain line for a person.
+
+What the model is told of it: :mod:`memory.facts.tool_words`.
 
 Nothing here escapes text for display; memory text only ever appears inside quotation marks, on one line.
 """
@@ -115,13 +117,8 @@ class Outcome:
         said = self.detail or _LINES.get(self.kind, _plain)(self)
         return f"{said} {self.note}" if self.note else said
 
-    def words(self) -> str:
-        """The tool's answer to the model; begins with the word of SPEC §4.4."""
-        said = _WORDS.get(self.kind, _error_words)(self)
-        return f"{said} {self.note}" if self.note else said
 
-
-def _name(outcome: Outcome) -> str:
+def which(outcome: Outcome) -> str:
     known = outcome.memory or outcome.similar
     if known is not None:
         return handle(known.id)
@@ -142,7 +139,7 @@ def _saved(outcome: Outcome) -> str:
 def _updated(outcome: Outcome) -> str:
     text = f" It now says {quote(outcome.memory.text)}." if outcome.memory else ""
     dm = " It is used in DMs only until you choose to use it everywhere." if _narrowed(outcome) else ""
-    return f"Updated {_name(outcome)}.{text}{dm}"
+    return f"Updated {which(outcome)}.{text}{dm}"
 
 
 def _narrowed(outcome: Outcome) -> bool:
@@ -151,55 +148,53 @@ def _narrowed(outcome: Outcome) -> bool:
 
 
 def _deleted(outcome: Outcome) -> str:
-    return f"Deleted {_name(outcome)}. Undo brings it back."
+    return f"Deleted {which(outcome)}. Undo brings it back."
 
 
 def _pinned(outcome: Outcome) -> str:
     if not outcome.wrote:
-        return f"{_name(outcome)} is already pinned. Nothing was changed."
-    return f"Pinned {_name(outcome)}. The persona can't change or delete it."
+        return f"{which(outcome)} is already pinned. Nothing was changed."
+    return f"Pinned {which(outcome)}. The persona can't change or delete it."
 
 
 def _unpinned(outcome: Outcome) -> str:
     if not outcome.wrote:
-        return f"{_name(outcome)} is not pinned. Nothing was changed."
-    return f"Unpinned {_name(outcome)}. The text was kept."
+        return f"{which(outcome)} is not pinned. Nothing was changed."
+    return f"Unpinned {which(outcome)}. The text was kept."
 
 
 def _widened(outcome: Outcome) -> str:
     if not outcome.wrote:
-        return f"{_name(outcome)} is already used everywhere. Nothing was changed."
+        return f"{which(outcome)} is already used everywhere. Nothing was changed."
     if outcome.journal is not None and outcome.journal.op is Op.DELETE:
-        return (
-            f"{_name(outcome)} already says this everywhere, so the copy saved in this DM was joined to it."
-        )
-    return f"{_name(outcome)} is now used everywhere, not only in DMs."
+        return f"{which(outcome)} already says this everywhere, so the copy of this DM was joined to it."
+    return f"{which(outcome)} is now used everywhere, not only in DMs."
 
 
 def _tagged(outcome: Outcome) -> str:
     memory = outcome.memory
     if memory is None or not outcome.wrote:
-        return f"{_name(outcome)} has these keywords and channels already. Nothing was changed."
+        return f"{which(outcome)} has these keywords and channels already. Nothing was changed."
     words = ", ".join(quote(word, 60) for word in memory.keywords)
     places = f"{len(memory.channels)} {'channel' if len(memory.channels) == 1 else 'channels'}"
     if not memory.keywords and not memory.channels:
-        return f"{_name(outcome)} has no keywords and no channels any more: it is always used."
+        return f"{which(outcome)} has no keywords and no channels any more: it is always used."
     when = f" when one of these appears: {words}" if memory.keywords else ""
     where = f" in {places} only" if memory.channels else ""
     pinned = " It is pinned, and a pinned entry doesn't wait for its keywords."
-    return f"{_name(outcome)} is used{where}{when}.{pinned if memory.pinned and memory.keywords else ''}"
+    return f"{which(outcome)} is used{where}{when}.{pinned if memory.pinned and memory.keywords else ''}"
 
 
 def _moved_to(outcome: Outcome) -> str:
     there = describe(outcome.scope, outcome.persona)
     if not outcome.wrote:
-        return f"{_name(outcome)} is among {there} already. Nothing was changed."
+        return f"{which(outcome)} is among {there} already. Nothing was changed."
     entry = outcome.journal
     if entry is not None and entry.op is Op.DELETE:
         pin = " It is pinned now." if outcome.memory and outcome.memory.pinned else ""
         gone = handle(entry.memory_id)
-        return f"{_name(outcome)} already says this there, so {gone} was joined to it.{pin}"
-    return f"Moved {_name(outcome)}: it is among {there} now."
+        return f"{which(outcome)} already says this there, so {gone} was joined to it.{pin}"
+    return f"Moved {which(outcome)}: it is among {there} now."
 
 
 def _undone(outcome: Outcome) -> str:
@@ -224,14 +219,12 @@ def _undone(outcome: Outcome) -> str:
 
 
 def _duplicate(outcome: Outcome) -> str:
-    return f"Nothing was written: {_name(outcome)} already says exactly this."
+    return f"Nothing was written: {which(outcome)} already says exactly this."
 
 
 def _similar(outcome: Outcome) -> str:
     text = f" ({quote(outcome.similar.text)})" if outcome.similar else ""
-    return (
-        f"Nothing was written: {_name(outcome)} already says nearly the same{text}. Edit that entry instead."
-    )
+    return f"Nothing was written: {which(outcome)} says nearly the same{text}. Edit that entry instead."
 
 
 def _limit(outcome: Outcome) -> str:
@@ -240,34 +233,34 @@ def _limit(outcome: Outcome) -> str:
     )
     return (
         f"Nothing was written and nothing was removed: {describe(outcome.scope, outcome.persona)} are full"
-        f" ({full} {_cap(outcome)}). {_room(outcome)}"
+        f" ({full} {cap(outcome)}). {_room(outcome)}"
     )
 
 
-def _cap(outcome: Outcome) -> str:
+def cap(outcome: Outcome) -> str:
     return "pinned" if outcome.of_pins else "unpinned"
 
 
 def _room(outcome: Outcome) -> str:
-    if _cap(outcome) == "pinned":
+    if cap(outcome) == "pinned":
         return "Unpin or delete a pinned entry first."
     return "Delete or pin an entry, or edit one that already exists."
 
 
 def _protected(outcome: Outcome) -> str:
-    return f"Nothing was changed: {_name(outcome)} is pinned, and only a person may change it."
+    return f"Nothing was changed: {which(outcome)} is pinned, and only a person may change it."
 
 
-def _names(outcome: Outcome) -> str:
+def names(outcome: Outcome) -> str:
     return ", ".join(quote(name, 60) for name in outcome.candidates)
 
 
 def _ambiguous(outcome: Outcome) -> str:
-    return f"Nothing was saved: several members fit. Choose one: {_names(outcome)}."
+    return f"Nothing was saved: several members fit. Choose one: {names(outcome)}."
 
 
 def _unknown(outcome: Outcome) -> str:
-    here = f" Here now: {_names(outcome)}." if outcome.candidates else ""
+    here = f" Here now: {names(outcome)}." if outcome.candidates else ""
     return f"Nothing was saved: nobody of that name takes part here.{here}"
 
 
@@ -289,10 +282,10 @@ def _too_long(outcome: Outcome) -> str:
 
 
 def _approval(outcome: Outcome) -> str:
-    return f"Nothing is saved yet: {_waits(outcome)} It waits for 7 days at most."
+    return f"Nothing is saved yet: {waits_for(outcome)} It waits for 7 days at most."
 
 
-def _waits(outcome: Outcome) -> str:
+def waits_for(outcome: Outcome) -> str:
     """Who can approve it, and how."""
     if _shared(outcome):
         return "a member with Manage Server, or with access to this server's memories, must approve it."
@@ -310,7 +303,7 @@ def _shared(outcome: Outcome) -> bool:
 
 def _changed(outcome: Outcome) -> str:
     now = f" It now says {quote(outcome.memory.text)}." if outcome.memory else ""
-    said = f"Nothing was written: {_name(outcome)} was changed meanwhile.{now}"
+    said = f"Nothing was written: {which(outcome)} was changed meanwhile.{now}"
     return said if outcome.note else f"{said} Look at it and try again."
 
 
@@ -349,87 +342,4 @@ _LINES: dict[OutcomeKind, _Say] = {
     OutcomeKind.TOO_LONG: _too_long,
     OutcomeKind.NEEDS_APPROVAL: _approval,
     OutcomeKind.CHANGED_MEANWHILE: _changed,
-}
-
-
-def _error_words(outcome: Outcome) -> str:
-    if outcome.kind is OutcomeKind.ERROR:
-        return f"error: {outcome.detail or 'the write failed and nothing was saved. Say so.'}"
-    if outcome.kind is OutcomeKind.CHANGED_MEANWHILE and outcome.memory is not None:
-        now = quote(outcome.memory.text, 500)
-        return (
-            f"error: {handle(outcome.memory.id)} was changed by somebody meanwhile and now says {now}."
-            " Nothing was written. Call again only if your change is still right."
-        )
-    if outcome.kind is OutcomeKind.NOT_FOUND and not outcome.detail:
-        return (
-            "error: there is no such memory in this prompt, so nothing was written."
-            " Use a handle like m12 that is shown to you."
-        )
-    if outcome.kind is OutcomeKind.EMPTY:
-        return "error: content is empty, so nothing was saved. Send the fact as one plain sentence."
-    return f"error: {outcome.line()}"
-
-
-def _similar_words(outcome: Outcome) -> str:
-    text = f" {quote(outcome.similar.text, 500)}" if outcome.similar else ""
-    return (
-        f"similar_exists({_name(outcome)}):{text}. Nothing was saved. Update that entry if it is the same"
-        " fact; repeat this same call only if it is a different fact."
-    )
-
-
-def _limit_words(outcome: Outcome) -> str:
-    if outcome.detail:
-        return f"limit_reached: {outcome.detail}"
-    count = outcome.pinned if _cap(outcome) == "pinned" else outcome.unpinned
-    return (
-        f"limit_reached: {count} of {outcome.limit} {_cap(outcome)} entries ({outcome.pinned} pinned)."
-        " Nothing was saved and nothing was removed. Tell the member: an entry must be deleted first."
-    )
-
-
-def _ambiguous_words(outcome: Outcome) -> str:
-    return f"ambiguous_user: nothing was saved. Set user to exactly one of: {_names(outcome)}."
-
-
-def _unknown_words(outcome: Outcome) -> str:
-    here = f" Members here: {_names(outcome)}." if outcome.candidates else ""
-    return f"user_not_found: nothing was saved.{here}"
-
-
-def _simple_words(outcome: Outcome) -> str:
-    return f"{outcome.kind.value}: {outcome.detail or _WHY[outcome.kind]}"
-
-
-_WHY = {
-    OutcomeKind.PINNED_PROTECTED: "that entry is pinned; only a person may change it. Nothing was changed.",
-    OutcomeKind.NOT_ALLOWED: "you may not write that. Nothing was written.",
-    OutcomeKind.PRIVACY_RESTRICTED: "the member's privacy settings don't allow it. Nothing was saved.",
-    OutcomeKind.DISABLED: "saving memories is switched off here. Nothing was saved.",
-}
-
-_WORDS: dict[OutcomeKind, _Say] = {
-    OutcomeKind.SAVED: lambda outcome: f"saved {_name(outcome)}",
-    OutcomeKind.UPDATED: lambda outcome: f"saved {_name(outcome)}: updated",
-    OutcomeKind.DELETED: lambda outcome: f"saved: {_name(outcome)} deleted",
-    OutcomeKind.DUPLICATE: lambda outcome: (
-        f"duplicate {_name(outcome)}: it is already remembered; nothing to do."
-    ),
-    OutcomeKind.SIMILAR_EXISTS: _similar_words,
-    OutcomeKind.LIMIT_REACHED: _limit_words,
-    OutcomeKind.AMBIGUOUS_USER: _ambiguous_words,
-    OutcomeKind.USER_NOT_FOUND: _unknown_words,
-    OutcomeKind.PINNED_PROTECTED: _simple_words,
-    OutcomeKind.NOT_ALLOWED: _simple_words,
-    OutcomeKind.PRIVACY_RESTRICTED: _simple_words,
-    OutcomeKind.DISABLED: _simple_words,
-    OutcomeKind.NEEDS_APPROVAL: lambda outcome: (
-        f"needs_approval: nothing is saved yet. Tell the member: {_waits(outcome)}"
-        " Don't claim that it is remembered."
-    ),
-    OutcomeKind.TOO_LONG: lambda outcome: (
-        f"too_long({outcome.limit}): {outcome.length} characters; nothing was saved."
-        " Send it shorter or split it."
-    ),
 }

@@ -7,7 +7,7 @@ answers for an unknown id and for somebody else's are the same.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from memory.facts import approvals, batch, finding, showing, telling, transfer
 from memory.facts.clearing import Cleared as Cleared  # for the front's types
@@ -29,10 +29,11 @@ from memory.facts.rights import member_access
 from memory.facts.rules import (
     may_read,
     may_read_memory,
-    may_write,
     mentions_in,
     readable,
 )
+from memory.facts.shelves import Shelf as Shelf  # for the front's types
+from memory.facts.shelves import shelf_of
 from memory.facts.showing import called
 from memory.facts.writes import Hand, MemoryLimits, Write
 from memory.ports import NoticeView, Waiting
@@ -53,28 +54,6 @@ from memory.types import (
     Scope,
     Source,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Shelf:
-    """One scope as its reader sees it here. ``memories``: newest first, pinned ones among them.
-
-    ``persona``: what to call the one that uses it; ``in_use``: it answers here when nobody else is called;
-    ``named``: it is called by its own name. ``unpinned`` and ``pinned`` count against the caps, hidden
-    ones included; ``hidden_dm_only``: how many are left out because they are used in DMs only.
-    """
-
-    scope: Scope
-    persona: str
-    memories: tuple[Memory, ...]
-    unpinned: int
-    pinned: int
-    may_write: bool
-    hidden_dm_only: int = 0
-    limit: int = 0
-    pinned_limit: int = 0
-    in_use: bool = True
-    named: bool = False
 
 
 class Facts:
@@ -301,34 +280,10 @@ class Facts:
             known = await lineages(tx, person, place, in_use, self.own_name(place))
             kept = await tx.memories.of_scopes(known.scopes, dm=True)
             access = await member_access(tx, place)
-        return [self._shelf(scope, known, kept, person, place, access) for scope in known.scopes]
-
-    def _shelf(
-        self,
-        scope: Scope,
-        known: Lineages,
-        kept: Sequence[Memory],
-        person: Person,
-        place: Place,
-        access: bool,
-    ) -> Shelf:
-        held = [memory for memory in kept if memory.scope == scope]
-        shown = readable(held, person, place)
-        shown.sort(key=lambda memory: (memory.updated_at, memory.id), reverse=True)
-        pinned = sum(memory.pinned for memory in held)
-        return Shelf(
-            scope=scope,
-            persona=known.name(scope.lineage),
-            memories=tuple(shown),
-            unpinned=len(held) - pinned,
-            pinned=pinned,
-            may_write=may_write(scope, person, place, member_access=access),
-            hidden_dm_only=len(held) - len(shown),
-            limit=self.limits.unpinned(scope),
-            pinned_limit=self.limits.pinned,
-            in_use=scope.lineage == known.in_use,
-            named=scope.lineage in known.own_names,
-        )
+        return [
+            shelf_of(scope, known, kept, person, place, access=access, limits=self.limits)
+            for scope in known.scopes
+        ]
 
     async def find(
         self,

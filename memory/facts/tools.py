@@ -16,6 +16,7 @@ from memory.facts.outcomes import Outcome, OutcomeKind, handle
 from memory.facts.rules import check_keywords, labels, normalise, resolve_name, with_mentions
 from memory.facts.service import Facts
 from memory.facts.texts import DELETE, NAMES, SAVE, UPDATE, memory_tools
+from memory.facts.tool_words import tool_words
 from memory.facts.writes import Hand, Write
 from memory.llm.port import ToolCall, ToolSpec
 from memory.types import Actor, ActorKind, Op, Person, Place, Scope, Source, SubjectKind
@@ -79,7 +80,7 @@ class MemoryTools:
         except StoreError:
             outcome = Outcome(OutcomeKind.ERROR, detail=_FAILED)
         outcome = _named(ctx, outcome)
-        return ToolResult(outcome.words(), outcome)
+        return ToolResult(tool_words(outcome), outcome)
 
     async def _run(self, ctx: ToolContext, call: ToolCall) -> Outcome:
         name = call.name.strip()

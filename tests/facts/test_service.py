@@ -6,6 +6,7 @@ import pytest
 
 from memory.facts.outcomes import Outcome, OutcomeKind, handle, quote
 from memory.facts.service import Facts
+from memory.facts.tool_words import tool_words
 from memory.facts.writes import MemoryLimits
 from memory.store import Store
 from memory.types import GLOBAL, Op, Scope
@@ -216,7 +217,7 @@ async def test_the_confirmation_of_a_suggestion_shows_the_suggestion(desk: Desk,
 @pytest.mark.parametrize("kind", list(OutcomeKind))
 def test_every_outcome_has_a_sentence_for_people_and_words_for_the_model(kind: OutcomeKind) -> None:
     bare = Outcome(kind)
-    assert bare.line().endswith((".", "…")) and bare.words()
+    assert bare.line().endswith((".", "…")) and tool_words(bare)
     spoken = {
         *("saved", "duplicate", "similar_exists", "limit_reached", "pinned_protected", "ambiguous_user"),
         *(
@@ -229,7 +230,7 @@ def test_every_outcome_has_a_sentence_for_people_and_words_for_the_model(kind: O
             "error",
         ),
     }
-    first = bare.words().split(":")[0].split("(")[0].split()[0]
+    first = tool_words(bare).split(":")[0].split("(")[0].split()[0]
     assert first in spoken and (kind.value not in spoken or first == kind.value)
 
 
