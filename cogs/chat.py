@@ -80,19 +80,21 @@ class Chat(commands.Cog):
     async def _answered(self, place: Place, heard: Heard) -> int | None:
         """The persona whose words a message answers: by its webhook, else by the turn that posted them.
 
-        None for the built-in one's, too: what answers the bot's own words is for whoever is in use there.
+        None when it answers no persona's words: a confirmation or a panel of ours is nobody's.
         """
         if not heard.answers:
             return None
-        engine, turn = engine_of(self._bot), None
+        engine = engine_of(self._bot)
         lineage = engine.personas.speaks_through(heard.through)
         if lineage is None:
             turn = await engine.turn_of(heard.answers)
-            lineage = turn.lineage if turn is not None else DEFAULT_LINEAGE
+            if turn is None:
+                return None
+            if place.guild_id is None:
+                return turn.persona_id
+            lineage = turn.lineage
         if lineage == DEFAULT_LINEAGE:
-            return None
-        if place.guild_id is None:
-            return turn.persona_id if turn is not None else 0
+            return 0
         found = await engine.personas.by_lineage(place.guild_id, lineage)
         return found.id if found is not None else 0
 

@@ -158,7 +158,7 @@ class Personas(commands.Cog):
             more = "" if place.is_dm else " It can still be called by its trigger words or a reply."
             await say(
                 interaction,
-                f"{persona_words.bold(found.name)} takes no part in this channel now."
+                f"{persona_words.bold(name_of_persona(interaction, found))} takes no part in this channel now."
                 f" Everything that is remembered is kept.{more}",
             )
 

@@ -21,7 +21,7 @@ from memory.personas.rules import Card, PersonaRefused
 from memory.personas.service import Personas
 from memory.ports import Surface
 from memory.store import Store, Tx
-from memory.types import Clock, Person, Persona, Place, Scope
+from memory.types import DEFAULT_LINEAGE, Clock, Person, Persona, Place, Scope
 
 NEEDS = "Changing personas needs the Manage Server permission. Nothing was changed."
 IN_SERVERS = "Personas are made and changed in a server. Nothing was changed: run this there."
@@ -40,6 +40,12 @@ class InUse:
 
     here: int
     server: int = 0
+
+
+ANSWERS_HERE = (
+    "I answer here when nobody else is called, so I can't be taken out. Nothing was changed:"
+    " `/persona use` puts another in use first."
+)
 
 
 class Editing:
@@ -127,6 +133,8 @@ class Editing:
             made = await tx.personas.add(new, rules.name_key(new.name), person.id, self._clock.now())
             if made is None:
                 raise PersonaRefused("That name or that character is here already. Nothing was changed.")
+            if not others:  # until now nobody noted where the built-in one takes part: it was alone
+                await tx.personas.join_where_spoken(made.guild_id or 0, DEFAULT_LINEAGE, self._clock.now())
         self._personas.forget(place.guild_id)
         return made
 
@@ -233,11 +241,11 @@ class Editing:
         found = await self.find(person, place, persona_id)
         if found is None:
             raise PersonaRefused(GONE)
-        if found.built_in:
-            raise PersonaRefused("I am always here: nothing was changed. `/persona use` puts another in use.")
         async with self._store.write() as tx:
             left = await tx.personas.leave(place.channel_id, found.lineage)
-            answered = await self._set_for(tx, row_keys(place)) == found.id
+            answered = await self._set_for(tx, row_keys(place)) == (0 if found.built_in else found.id)
+            if answered and found.built_in:
+                raise PersonaRefused(ANSWERS_HERE)
             if not (left or answered):
                 raise PersonaRefused(f"{found.name} takes no part in this channel. Nothing was changed.")
             if answered:

@@ -8,13 +8,13 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import bindparam, delete, func, select, update
+from sqlalchemy import bindparam, delete, exists, func, select, update
 from sqlalchemy.dialects.postgresql import insert  # ON CONFLICT reads the same on SQLite
 
 from memory.store.codec import clean, to_micros, words_of, words_text
 from memory.store.link import Fetched, Link
-from memory.store.tables import cast_members, personas, pictures
-from memory.types import DEFAULT_LINEAGE, DetailLevel, Persona, Sample
+from memory.store.tables import Big, CleanText, cast_members, channels, personas, pictures, turns
+from memory.types import DEFAULT_LINEAGE, DetailLevel, Persona, Sample, TurnState
 
 _c = personas.c
 _COLUMNS = (
@@ -71,6 +71,24 @@ _CAST = (
     .order_by(cast_members.c.joined_at, cast_members.c.lineage)
 )
 _JOIN = insert(cast_members).on_conflict_do_nothing()
+_lineage = bindparam("lineage", type_=CleanText)
+_JOIN_SPOKEN = (
+    insert(cast_members)
+    .from_select(
+        ["channel_id", "lineage", "joined_at"],
+        select(
+            channels.c.channel_id, bindparam("lineage", type_=CleanText), bindparam("joined_at", type_=Big)
+        ).where(
+            channels.c.guild_id == bindparam("guild"),
+            exists().where(
+                turns.c.channel_id == channels.c.channel_id,
+                turns.c.lineage == _lineage,
+                turns.c.state == TurnState.DELIVERED.value,
+            ),
+        ),
+    )
+    .on_conflict_do_nothing()
+)
 _LEAVE = delete(cast_members).where(
     cast_members.c.channel_id == bindparam("channel"), cast_members.c.lineage == bindparam("lineage")
 )
@@ -223,6 +241,11 @@ class Personas:
         """False when it is in the cast already."""
         values = {"channel_id": channel_id, "lineage": lineage, "joined_at": to_micros(at)}
         return await self._link.write(_JOIN, values) > 0
+
+    async def join_where_spoken(self, guild_id: int, lineage: str, at: datetime) -> int:
+        """Put a persona into the cast of every channel of a server where it has answered; of how many."""
+        values = {"guild": guild_id, "lineage": lineage, "joined_at": to_micros(at)}
+        return await self._link.write(_JOIN_SPOKEN, values)
 
     async def leave(self, channel_id: int, lineage: str) -> bool:
         """False when it was not in the cast."""

@@ -6,6 +6,7 @@ import discord
 import pytest
 
 from memory.errors import StoreBusy
+from memory.llm.port import ToolCall
 from memory.types import DEFAULT_LINEAGE, Persona
 
 from .webhooks import cast, complete, heard, put_in_use, remove, take_right, through_webhooks
@@ -103,14 +104,18 @@ async def test_a_reply_to_a_message_with_the_name_in_front_calls_that_one(world:
     assert "**Sable:**" in world.said_by_bot(world.general)[-1].content  # … in Sable's name
 
 
-async def test_a_reply_to_the_bot_s_own_words_calls_who_is_in_use(
+async def test_a_reply_to_the_bot_s_own_words_calls_the_built_in_persona_and_to_a_card_who_is_in_use(
     world: World, two: tuple[Persona, Persona]
 ) -> None:
     await answers_to(world, world.call("hello"))
     (said,) = world.said_by_bot(world.general)
     assert await answers_to(world, "go on", said) == [BOT]
     await put_in_use(world, world.place(world.general), two[1])
-    assert await answers_to(world, "go on", said) == ["Rook"]
+    assert await answers_to(world, "go on", said) == [BOT]
+    world.model.say(ToolCall("c1", "save_memory", '{"content": "likes tea", "about": "user"}'), "Noted.")
+    assert await answers_to(world, world.call("I like tea")) == ["Rook", BOT]
+    card = world.said_by_bot(world.general)[-1]
+    assert card.embeds and await answers_to(world, world.call("thanks"), card) == ["Rook"]
 
 
 async def test_bots_and_webhooks_call_nobody_by_a_trigger_word(world: World, two: object) -> None:

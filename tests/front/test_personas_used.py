@@ -15,6 +15,12 @@ from .persona_hands import NEEDS, change, create, edit, file_of, lose_rights, pe
 from .reading import double_click, labels, message_of, words
 from .world import World
 
+
+def given(world: World) -> str:
+    """The prompt of the latest call of the model."""
+    return "\n".join(str(m) for m in world.model.requests[-1].messages)
+
+
 # --- Using ------------------------------------------------------------------------------------------------
 
 
@@ -86,6 +92,33 @@ async def test_a_preview_can_be_of_any_persona_here(world: World) -> None:
     assert b"persona: persona" not in (plain._env.backend.cdn.get(table.url) or b"")
     said = await world.ana.slash(world.general, "context preview", persona="Nobody")
     assert "no such persona" in words(said)
+
+
+async def test_in_union_the_built_in_persona_takes_part_where_it_answered_before_there_was_another(
+    world: World,
+) -> None:
+    for channel in (world.general, world.tavern):
+        said = await world.mara.slash(channel, "persona list")
+        assert "Aria" not in words(said)
+    await world.ana.send(world.general, world.call("good evening"))
+    place = world.place(world.general)
+    await world.engine.facts.add(
+        world.person(world.mara), place, Scope.server(world.guild.id, "keepsake"), "The well is dry"
+    )
+    await create(world, triggers="aria")
+    await world.mara.slash(world.general, "config channel", key="persona_memories", value="union")
+    await world.mara.slash(world.tavern, "config channel", key="persona_memories", value="union")
+    await world.ana.send(world.general, "aria, what of the well?")
+    assert "The well is dry" in given(world)
+    await world.ana.send(world.tavern, "aria, what of the well?")
+    assert "The well is dry" not in given(world)
+    said = await world.mara.slash(world.general, "persona dismiss", persona="TestBot")
+    assert "I can't be taken out. Nothing was changed" in words(said)
+    await world.mara.slash(world.general, "persona use", persona="Aria")
+    said = await world.mara.slash(world.general, "persona dismiss", persona="TestBot")
+    assert "**TestBot** takes no part in this channel now" in words(said)
+    await world.ana.send(world.general, "aria, and now?")
+    assert "The well is dry" not in given(world)
 
 
 # --- Deleting ---------------------------------------------------------------------------------------------
