@@ -250,7 +250,9 @@ def _entry_text(view: NoticeView, entry: JournalEntry, name: NameOf, *, private:
         return "> *(deleted since)*"
     if hidden and view.memory.text != entry.after.text:
         return "> *(changed since)*"
-    more = tag_words(view.memory) if entry.op is Op.TAG else ""
+    as_saved = (view.memory.keywords, view.memory.channels) == (entry.after.keywords, entry.after.channels)
+    tagged = entry.op is Op.TAG or (entry.op is Op.ADD and (as_saved or not hidden))
+    more = tag_words(view.memory) if tagged else ""
     if view.route and not undone:
         more = f"{escape(view.route[:1].upper() + view.route[1:])}."
     return quote(view.memory.text, name) + (f"\n{more}" if more else "")
@@ -335,13 +337,14 @@ def _embed(title: str, colour: discord.Colour, text: str, about: str, link: str)
     return discord.Embed(title=title, colour=colour, description=f"{text}\n\n-# {small}" if small else text)
 
 
-def refresh_embed(name: str) -> discord.Embed:
+def refresh_embed(name: str, *, dm: bool) -> discord.Embed:
     """The marker of a fresh start."""
+    who = "you can undo it with" if dm else "members with Manage Server can undo it with"
     return discord.Embed(
         title="Fresh start",
         description=(
             "I no longer use what was said above this line. Saved memories stay."
-            f"\n-# by {escape(name)} · Restore, or deleting this message, undoes it"
+            f"\n-# by {escape(name)} · {who} Restore or by deleting this message"
         ),
         colour=WAITING,
     )
@@ -365,8 +368,8 @@ def rewound_embed(link: str, name: str) -> discord.Embed:
     return discord.Embed(
         title="Rewound",
         description=(
-            f"I no longer use what was said between [this message]({link}) and this line, and what I had"
-            " saved from it was taken back. What people pinned or changed themselves stays."
+            f"I no longer use what was said between [this message]({link}) and this line. What I had saved"
+            " from it, if anything, was taken back; what people pinned or changed themselves stays."
             f"\n-# by {escape(name)}"
         ),
         colour=WAITING,

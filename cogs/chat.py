@@ -156,7 +156,7 @@ class Chat(commands.Cog):
         place, person = place_and_person(interaction)
         await engine_of(self._bot).refresh(place, person, marker.id)
         await interaction.edit_original_response(
-            embed=_render.refresh_embed(person.name),
+            embed=_render.refresh_embed(person.name, dm=place.is_dm),
             view=marks.one(marks.RestoreButton(marker.id)),
             allowed_mentions=QUIET,
         )

@@ -52,7 +52,10 @@ FORMS = [
     app_commands.Choice(name="JSON: plain text", value="json"),
 ]
 
-NEXT = "-# `/persona use` lets it answer here; trigger words call it anywhere. `/persona edit` changes it."
+NEXT = (
+    "-# `/persona use` lets it answer here; its trigger words, if it has any, call it."
+    " `/persona edit` changes it."
+)
 
 
 class Personas(commands.Cog):
@@ -156,10 +159,10 @@ class Personas(commands.Cog):
             engine = engine_of(interaction)
             found = await engine.editing.dismiss(person, place, 0 if found.built_in else found.id)
             more = "" if place.is_dm else " It can still be called by its trigger words or a reply."
+            name = persona_words.bold(name_of_persona(interaction, found))
             await say(
                 interaction,
-                f"{persona_words.bold(name_of_persona(interaction, found))} takes no part in this channel now."
-                f" Everything that is remembered is kept.{more}",
+                f"{name} takes no part in this channel now. Everything that is remembered is kept.{more}",
             )
 
     @persona.command(

@@ -25,6 +25,9 @@ HISTORY_UNITS = 3_200
 PRIVATE_UNITS = 1_500
 """Room for the text that a private answer is about: with its sentence it fits into one message."""
 
+KEYWORD_UNITS = 60
+"""Room for an entry's keywords in a list; the opened entry names them whole."""
+
 LABEL = 95
 """Units of an autocomplete label: Discord takes 100 characters."""
 
@@ -128,11 +131,21 @@ def when(moment: datetime, style: str = "R") -> str:
     return f"<t:{int(moment.timestamp())}:{style}>"
 
 
-def entry_block(memory: Memory, now: datetime, name_of: NameOf) -> str:
-    """An entry on a page: its words, and one small line. At most ENTRY_UNITS."""
-    marks = ["📌 pinned"] if memory.pinned else []
+def entry_block(memory: Memory, now: datetime, name_of: NameOf, about: str = "") -> str:
+    """An entry on a page: its words, and one small line. At most ENTRY_UNITS.
+
+    ``about``: whose it is, in a list where entries of several scopes stand together.
+    """
+    marks = [f"about {about}"] if about else []
+    if memory.pinned:
+        marks.append("📌 pinned")
     if memory.dm_only:
         marks.append("🔒 DMs only")
+    if memory.keywords and not memory.pinned:
+        marks.append(f"only with {_render.escape(cut(', '.join(memory.keywords), KEYWORD_UNITS))}")
+    if memory.channels:
+        count = len(memory.channels)
+        marks.append(f"only in {count} channel{'' if count == 1 else 's'}")
     if now - memory.updated_at < RECENT:
         marks.append("recent")
     small = f"-# {' · '.join([handle(memory.id), *marks, when(memory.updated_at)])}"

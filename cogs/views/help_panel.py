@@ -47,7 +47,7 @@ NO_SUMMARY = (
 
 CALLING = """\
 **Talking to me**
-Mention me, answer me, or write to me in a direct message. A persona also answers replies to it and its \
+Mention me, reply to me, or write to me in a direct message. A persona also answers replies to it and its \
 trigger words: `/persona list` shows who is here."""
 
 SAVING = """\

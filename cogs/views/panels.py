@@ -18,7 +18,14 @@ from cogs import _errors, _outcomes, _render
 from cogs._entries import may_not_write, name_of
 from cogs._inbound import place_and_person
 from cogs.views.asking import Draft
-from cogs.views.entry_text import entry_block, entry_page, handle, history_text, private_words
+from cogs.views.entry_text import (
+    entry_block,
+    entry_page,
+    handle,
+    history_text,
+    private_words,
+    scope_short,
+)
 from cogs.views.listings import Listing, Loaded, Tab
 from cogs.views.modals import TextModal
 from cogs.views.pages import cut, plan_pages, units
@@ -89,9 +96,16 @@ class MemoryPanel(Panel):
     def _pages(self) -> tuple[list[str], list[range]]:
         now = self._engine.clock.now()
         known, names = self._blocks, self._names
-        self._blocks = {m: known.get(m) or entry_block(m, now, names) for m in self.tab.memories}
+        mixed = self.tab.scope is None
+        self._blocks = {
+            m: known.get(m) or entry_block(m, now, names, self._about(m) if mixed else "")
+            for m in self.tab.memories
+        }
         blocks = list(self._blocks.values())
         return blocks, plan_pages([units(block) for block in blocks])
+
+    def _about(self, memory: Memory) -> str:
+        return scope_short(memory.scope, _render.escape(cut(self._persona_of(memory), 40)))
 
     def _persona_of(self, memory: Memory) -> str:
         return self._loaded.personas.get(memory.scope, "one persona")

@@ -73,7 +73,9 @@ async def ask_to_delete(interaction: discord.Interaction, persona_id: int) -> No
     else:
         offers.append(("Delete it", delete, _deleting(persona, None)))
     offers.append(("Cancel", keep, _keep))
-    words = persona_words.leaving_words(persona.name, left)
+    used = await engine_of(interaction).editing.in_use(place)
+    where = "in this server" if persona.id == used.server else "here" if persona.id == used.here else ""
+    words = persona_words.leaving_words(persona.name, left, where)
     await say(interaction, words, Choose(interaction.user.id, offers))
 
 

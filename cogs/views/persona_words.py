@@ -153,8 +153,8 @@ def left_words_out(shared: Mapping[str, Persona]) -> str:
     return f"It came without the trigger words that call somebody here already: {cut(first, 200)}."
 
 
-def leaving_words(name: str, left: Left) -> str:
-    """What deleting a persona does to its memories, before it is done."""
+def leaving_words(name: str, left: Left, in_use: str = "") -> str:
+    """What deleting a persona does to its memories, before it is done. ``in_use``: where it answers."""
     personal, waiting = left.personal + left.staying, left.discarded
     lines = [f"Delete {bold(name)}? It has {_memories(left.server)} about this server"]
     lines[0] += f" and {_memories(personal)} about members." if personal else "."
@@ -170,6 +170,8 @@ def leaving_words(name: str, left: Left) -> str:
     if waiting:
         one = waiting == 1
         lines.append(f"{waiting:,} waiting suggestion{' is' if one else 's are'} discarded.")
+    if in_use:
+        lines.append(f"It answers {in_use} when nobody else is called; the bot itself does so after that.")
     lines.append("Its webhooks go; what it said in channels stays. This can't be undone.")
     return "\n".join(lines)
 

@@ -290,7 +290,7 @@ def waits_for(outcome: Outcome) -> str:
     if _shared(outcome):
         return "a member with Manage Server, or with access to this server's memories, must approve it."
     if outcome.own:
-        return "press Approve below, or open `/approvals`."
+        return "open `/approvals`, or press Approve below where its card is shown."
     scope = outcome.scope or (outcome.proposal.scope if outcome.proposal else None)
     whom = outcome.whom or (f"<@{scope.subject_id}>" if scope is not None else "the member it is about")
     return f"it waits for {whom}: only they can approve it."

@@ -184,6 +184,9 @@ class Facts:
         async with self.store.read() as tx:
             known = await lineages(tx, person, place, in_use, self.own_name(place))
             entry, passed_over = await latest_here(tx, person, place, known.scopes)
+            cleared = await tx.journal.cleared_by(person.id, known.scopes)
+        if cleared and (entry is None or entry.id < cleared):
+            return Outcome(OutcomeKind.NOT_FOUND, detail=_CLEARED)
         if entry is None:
             return Outcome(OutcomeKind.NOT_FOUND, detail=_UNDO_IN_DM if passed_over else _NOTHING_TO_UNDO)
         outcome = await self.write(Write(entry.op, undoes=entry), hand)
@@ -377,5 +380,9 @@ def _shown(entry: JournalEntry, person: Person, place: Place) -> JournalEntry | 
 
 
 _NOTHING_TO_UNDO = "There is nothing of yours to undo here."
+_CLEARED = (
+    "Your latest change here was a clear, which is final. Nothing was undone. An earlier change of yours has"
+    " **Undo** beneath its confirmation."
+)
 _LATER_IN_DM = "A later change of yours was made in a DM and stays. Undo it there."
 _UNDO_IN_DM = "Your latest change was made in a DM. Undo it there."

@@ -64,12 +64,14 @@ async def on_its_card(tx: Tx, clock: Clock, outcome: Outcome) -> Outcome:
     if proposal is None or journal is None or proposal.state is not ProposalState.APPROVED:
         return outcome
     rows = await tx.notices.of_proposal(proposal.id)
-    card = next((row for row in rows if row.message_id is not None and row.look is NoticeLook.CARD), None)
+    cards = (NoticeLook.CARD, NoticeLook.AUDIT)
+    card = next((row for row in rows if row.message_id is not None and row.look in cards), None)
     if card is None or card.message_id is None:
         return outcome
     made = await tx.notices.add(card.channel_id, card.guild_id, None, journal.id, proposal.id, clock.now())
+    await tx.notices.shown_as(made.id, card.channel_id, card.look)
     await tx.notices.posted(made.id, card.message_id)
-    made = replace(made, message_id=card.message_id)
+    made = replace(made, message_id=card.message_id, look=card.look)
     return replace(outcome, redraws=each_once(*outcome.redraws, made))
 
 

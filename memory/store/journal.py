@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Select, bindparam, exists, insert, or_, select, update
+from sqlalchemy import Select, bindparam, exists, func, insert, or_, select, update
 
 from memory.store.codec import (
     SUBJECT_KINDS,
@@ -84,6 +84,13 @@ def _standing_by(count: int) -> Select[*tuple[Any, ...]]:
         )
         .order_by(_c.id.desc())
         .limit(bindparam("most"))
+    )
+
+
+@lru_cache(maxsize=KEPT)
+def _cleared_by(count: int) -> Select[*tuple[Any, ...]]:
+    return select(func.max(_c.id)).where(
+        _c.actor_id == bindparam("person"), _c.op == Op.CLEAR.value, any_scope(journal, count)
     )
 
 
@@ -250,6 +257,13 @@ class Journal:
         below = _ABOVE_ALL if before is None else before
         asked = {"person": person_id, "before": below, "most": limit, **scope_parameters(wanted)}
         return [_entry(row) for row in await self._link.rows(_standing_by(len(wanted)), asked)]
+
+    async def cleared_by(self, person_id: int, scopes: Sequence[Scope]) -> int:
+        """The id of the newest clear by this member in these scopes; 0 when there is none."""
+        wanted = list(dict.fromkeys(scopes))
+        asked = {"person": person_id, **scope_parameters(wanted)}
+        found: int | None = await self._link.value(_cleared_by(len(wanted)), asked) if wanted else None
+        return found or 0
 
     async def mark_undone(self, entry_id: int, by_id: int) -> bool:
         """``by_id`` is the entry that undid it. False when it was undone already: only one caller wins."""

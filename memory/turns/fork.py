@@ -26,7 +26,9 @@ NOTHING_THERE = (
     "I keep nothing of this channel up to that message, so there is nothing to copy. No thread was made."
 )
 
-EMPTY = "It begins empty: this channel's memory mode is blank, so nothing that was said here goes along."
+EMPTY = (
+    "The thread begins empty: this channel's memory mode is blank, so nothing that was said here goes along."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,7 @@ class Fork:
                 place.channel_id, made.channel_id, start=span.start, epoch=span.epoch, last=span.last
             )
         messages = f"{copied:,} message{'' if copied == 1 else 's'}"
-        return f"It begins with what I was given here up to that message ({messages})."
+        return f"The thread begins with what I was given here up to that message ({messages})."
 
 
 async def _span(tx: Tx, place: Place, message_id: int) -> _Span | Acted:

@@ -136,7 +136,9 @@ async def _drop_refreshes(tx: Tx, channel_id: int, after: int, last: int) -> Non
 def _question(stretch: _Stretch, writes: int) -> str:
     messages = f"{stretch.messages:,} later message{'' if stretch.messages == 1 else 's'}"
     replies = sum(bool(turn.reply_ids) for turn in stretch.turns)
-    of_them = f", {replies:,} of my replies among them," if replies else ""
+    of_them = (
+        f" ({replies:,} of them {'is a reply' if replies == 1 else 'are replies'} of mine)" if replies else ""
+    )
     taken = (
         f"{writes:,} memory change{'' if writes == 1 else 's'} made in my later answers will be taken back;"
         " what somebody pinned, changed or approved since stays."
@@ -144,7 +146,8 @@ def _question(stretch: _Stretch, writes: int) -> str:
         else "No memory was changed in my later answers."
     )
     return (
-        f"Rewind to that message? I will no longer use {messages}{of_them} that I keep of this channel."
+        f"Rewind to that message? I keep {messages}{of_them} of this channel and will no longer use "
+        f"{'it' if stretch.messages == 1 else 'them'}."
         f" {taken} The messages stay on Discord. This can't be undone."
     )
 

@@ -304,6 +304,8 @@ class Recorder:
             await tx.messages.add(self._not_deleted(fresh))
             for row in changed:
                 await tx.messages.edit(row, now)
+            names = {k: v for i in rows for k, v in _names(wanted[i]).items()}
+            await tx.names.put(place.guild_id or 0, names)
         await self.let_go(place.channel_id, [row.id for row in fresh])
         log.info(
             "window in step with Discord",

@@ -87,7 +87,7 @@ async def test_no_journaled_word_of_a_cleared_entry_is_left_and_one_line_says_th
     assert await facts.history(BEN, SQUARE, memory.id) == []
 
 
-async def test_a_clear_cannot_be_undone_and_does_not_stand_in_the_way_of_other_undos(
+async def test_a_clear_cannot_be_undone_and_undo_says_so_instead_of_taking_something_older_back(
     facts: Facts, store: Store
 ) -> None:
     kept = await facts.add(ANA, SQUARE, ANAS_GLOBAL, "Likes tea")
@@ -95,6 +95,17 @@ async def test_a_clear_cannot_be_undone_and_does_not_stand_in_the_way_of_other_u
     assert gone.journal is not None and kept.memory is not None
     await clear(facts)
     assert not (await facts.undo(ANA, SQUARE, gone.journal.id)).wrote
+    latest = await facts.undo(ANA, SQUARE, None)
+    assert not latest.wrote and "a clear, which is final" in latest.detail
+    assert kept.journal is not None
+    undone = await facts.undo(ANA, SQUARE, kept.journal.id)
+    assert undone.kind is Kind.UNDONE and not await everything(store)
+
+
+async def test_a_change_after_a_clear_is_undone_as_ever(facts: Facts, store: Store) -> None:
+    await facts.add(ANA, SQUARE, ANAS, "Hates her boss")
+    await clear(facts)
+    await facts.add(ANA, SQUARE, ANAS, "Likes tea")
     undone = await facts.undo(ANA, SQUARE, None)
     assert undone.kind is Kind.UNDONE and not await everything(store)
 

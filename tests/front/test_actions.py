@@ -84,6 +84,7 @@ def handle(parent: ChannelHandle, thread_id: int) -> ChannelHandle:
 
 
 async def test_the_author_regenerates_and_the_message_changes_in_place(world: World) -> None:
+    """SPEC §4.6."""
     world.model.say(SAVE, "Noted.", "A cello, how lovely.")
     first = await asked(world, "I play the cello")
     shown = await world.ana.context_menu(world.general, "Regenerate", first)
@@ -96,6 +97,7 @@ async def test_the_author_regenerates_and_the_message_changes_in_place(world: Wo
 
 
 async def test_the_confirmation_of_what_was_pinned_since_says_that_it_stays(world: World) -> None:
+    """SPEC §4.6."""
     world.model.say(SAVE, "Noted.", "Again.")
     first = await asked(world, "I play the cello")
     (notice,) = [m for m in world.said_by_bot(world.general) if m.embeds]
@@ -107,6 +109,7 @@ async def test_the_confirmation_of_what_was_pinned_since_says_that_it_stays(worl
 
 
 async def test_a_stranger_may_not_regenerate_and_an_admin_may(world: World) -> None:
+    """SPEC §12."""
     first = await asked(world, "hello")
     refused = await world.stranger.context_menu(world.general, "Regenerate", first)
     assert "Only who asked, or somebody with Manage Server" in words(refused)
@@ -116,6 +119,7 @@ async def test_a_stranger_may_not_regenerate_and_an_admin_may(world: World) -> N
 
 
 async def test_only_the_latest_reply_and_only_a_reply_is_regenerated(world: World) -> None:
+    """SPEC §4.6."""
     first = await asked(world, "hello")
     question = await world.ana.send(world.general, world.call("and now?"))
     assert "Only my latest reply" in words(await world.ana.context_menu(world.general, "Regenerate", first))
@@ -160,6 +164,7 @@ async def test_a_reply_of_a_persona_is_regenerated_in_its_own_voice(world: World
 
 
 async def test_an_admin_rewinds_after_a_question_with_counts(world: World) -> None:
+    """SPEC §4.6."""
     point = await asked(world, "hello")
     world.model.say(SAVE, "Noted.")
     await asked(world, "I play the cello")
@@ -176,6 +181,7 @@ async def test_an_admin_rewinds_after_a_question_with_counts(world: World) -> No
 
 
 async def test_a_member_may_not_rewind(world: World) -> None:
+    """SPEC §12."""
     point = await asked(world, "hello")
     await asked(world, "more")
     refused = await world.ana.context_menu(world.general, "Rewind to here", point)
@@ -193,6 +199,7 @@ async def test_leaving_it_changes_nothing(world: World) -> None:
 
 
 async def test_the_right_is_asked_again_at_the_button(world: World) -> None:
+    """SPEC §12."""
     point = await asked(world, "hello")
     await asked(world, "the secret door")
     question = await world.mara.context_menu(world.general, "Rewind to here", point)
@@ -259,6 +266,7 @@ async def test_a_rewind_that_fails_leaves_no_marker_behind(
 
 
 async def test_a_fork_of_a_channel_is_a_public_thread_in_it_with_a_link_back(world: World) -> None:
+    """SPEC §4.6."""
     world.model.say(SAVE, "Noted.")
     point = await asked(world, "I play the cello")
     await asked(world, "said afterwards")
@@ -273,6 +281,7 @@ async def test_a_fork_of_a_channel_is_a_public_thread_in_it_with_a_link_back(wor
 
 
 async def test_a_fork_of_a_private_thread_is_private_with_the_same_people(world: World) -> None:
+    """SPEC §4.6."""
     room = await thread_of(world, world.general, type=discord.ChannelType.private_thread)
     point = await asked(world, "a secret", room)
     await world.ana.context_menu(room, "Fork here", point)
@@ -283,6 +292,7 @@ async def test_a_fork_of_a_private_thread_is_private_with_the_same_people(world:
 
 
 async def test_a_fork_of_a_public_thread_is_its_sibling(world: World) -> None:
+    """SPEC §4.6."""
     room = await thread_of(world, world.general, type=discord.ChannelType.public_thread)
     point = await asked(world, "hello", room)
     await world.ana.context_menu(room, "Fork here", point)
@@ -303,6 +313,7 @@ async def test_a_fork_of_a_forum_post_is_a_new_post(world: World) -> None:
 
 
 async def test_missing_rights_to_fork_are_named_the_bots_and_the_members(world: World) -> None:
+    """SPEC §12."""
     everyone, me = world.guild.default_role, world.bot.user
     assert me is not None
     none = discord.PermissionOverwrite(create_public_threads=False)
@@ -332,6 +343,7 @@ async def test_a_message_is_excluded_and_taken_in_again(world: World) -> None:
 
 
 async def test_nobody_excludes_what_others_said_but_an_admin(world: World) -> None:
+    """SPEC §12."""
     joke = await world.ana.send(world.general, world.call("my awkward joke"))
     refused = await world.ben.context_menu(world.general, "Exclude from prompt", joke)
     assert "your own messages" in words(refused)

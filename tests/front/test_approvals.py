@@ -42,6 +42,7 @@ def cards(world: World, channel: Any = None) -> list[str]:
 
 
 async def test_the_member_it_is_about_sees_what_waits_and_by_whom_and_nobody_else_does(world: World) -> None:
+    """SPEC §12."""
     await suggest(world, "Ben loves tea")
     shown = await world.ben.slash(world.general, "approvals")
     assert message_of(shown).ephemeral
@@ -56,6 +57,7 @@ async def test_the_member_it_is_about_sees_what_waits_and_by_whom_and_nobody_els
 
 
 async def test_server_suggestions_wait_for_who_has_access_and_not_in_a_direct_message(world: World) -> None:
+    """SPEC §12."""
     await suggest(world, "Movie night is Friday", about="server")
     assert EMPTY in words(await world.ana.slash(world.general, "approvals"))
     shown = await world.mara.slash(world.general, "approvals")
@@ -211,6 +213,7 @@ async def test_what_was_decided_elsewhere_meanwhile_is_said_and_not_done_twice(w
 
 
 async def test_losing_access_while_the_panel_is_open_changes_nothing(world: World) -> None:
+    """SPEC §12."""
     await suggest(world, "Movie night is Friday", about="server")
     shown = await world.mara.slash(world.general, "approvals")
     world.env.backend.get_guild(world.guild.id).members[world.mara.id].role_ids.clear()
@@ -253,6 +256,7 @@ async def test_texts_of_the_greatest_length_fit_on_a_page(world: World) -> None:
 
 
 async def test_a_suggestion_is_gone_from_the_queue_after_seven_days(world: World) -> None:
+    """SPEC §4.8."""
     await suggest(world, "Ben loves tea")
     shown = await world.ben.slash(world.general, "approvals")
     await world.env.advance_time(7 * 24 * 3_600 + 1)

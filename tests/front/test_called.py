@@ -50,6 +50,7 @@ async def answers_to(world: World, text: str, reply_to: discord.Message | None =
 async def test_a_trigger_word_calls_the_persona_whose_word_stands_first(
     world: World, two: object, text: str, who: list[str]
 ) -> None:
+    """SPEC §11."""
     assert await answers_to(world, text) == who
 
 
@@ -65,6 +66,7 @@ async def test_a_mention_calls_who_is_in_use_and_a_word_the_one_it_names(
 async def test_in_an_auto_reply_channel_who_is_in_use_answers(
     world: World, two: tuple[Persona, Persona]
 ) -> None:
+    """SPEC §11."""
     place = world.place(world.general)
     await world.engine.config.set(world.person(world.mara), place, "auto_reply", "on")
     await put_in_use(world, place, two[1])
@@ -75,6 +77,7 @@ async def test_in_an_auto_reply_channel_who_is_in_use_answers(
 async def test_a_reply_to_a_persona_s_message_calls_that_one_whatever_is_said(
     world: World, two: tuple[Persona, Persona]
 ) -> None:
+    """SPEC §11."""
     await put_in_use(world, world.place(world.general), two[1])
     await answers_to(world, "sable?")
     (said,) = through_webhooks(world.general)
@@ -171,6 +174,7 @@ async def test_a_server_s_trigger_words_call_nobody_elsewhere(world: World, two:
 async def test_in_a_direct_message_a_persona_in_use_answers_replies_too(
     world: World, two: tuple[Persona, Persona]
 ) -> None:
+    """SPEC §11."""
     await world.ana.send_dm("hello")
     channel = world.ana.user.dm_channel
     await put_in_use(world, world.place(channel), two[0])

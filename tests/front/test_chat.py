@@ -125,6 +125,7 @@ async def test_refresh_posts_a_marker_and_what_was_said_is_no_longer_used(world:
 
 
 async def test_restore_is_for_admins_and_brings_the_talk_back(world: World) -> None:
+    """SPEC §12."""
     await world.ana.send(world.general, world.call("my sword is called Dawn"))
     result = await world.ana.slash(world.general, "refresh")
     marker = result.response
@@ -186,6 +187,7 @@ async def test_a_locked_thread_that_is_closed_to_us_is_not_answered(world: World
 
 
 async def test_in_a_direct_message_its_member_may_restore(world: World) -> None:
+    """SPEC §12."""
     await world.ana.send_dm("my sword is called Dawn")
     marker = (await world.ana.user.slash("refresh")).response
     assert marker is not None
@@ -194,6 +196,7 @@ async def test_in_a_direct_message_its_member_may_restore(world: World) -> None:
 
 
 async def test_a_member_who_cannot_write_here_cannot_refresh(world: World) -> None:
+    """SPEC §12."""
     hush = world.guild.create_text_channel(
         "hush", overwrites={world.ana: discord.PermissionOverwrite(send_messages=False)}
     )

@@ -51,6 +51,7 @@ async def test_the_last_turn_shows_what_it_used_and_what_it_cost(world: World) -
 
 
 async def test_nobody_learns_anothers_memories_from_the_last_turn(world: World) -> None:
+    """SPEC §12."""
     await world.ana.slash(world.general, "memory add", text="I play the cello")
     await world.ana.send(world.general, world.call("what do I play?"))
     for other in (world.mara, world.ben):
@@ -60,6 +61,7 @@ async def test_nobody_learns_anothers_memories_from_the_last_turn(world: World) 
 
 
 async def test_the_snapshot_is_for_managers_and_in_a_dm_for_its_member(world: World) -> None:
+    """SPEC §5."""
     refused = await world.ana.slash(world.general, "context snapshot")
     assert "Manage Server" in words(refused)
     assert not message_of(refused).attachments

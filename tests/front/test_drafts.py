@@ -34,6 +34,7 @@ async def _generate(world: World, actor: Any = None, scope: str = "", **more: An
 
 
 async def test_a_description_becomes_drafts_and_nothing_is_saved_before_save(world: World) -> None:
+    """SPEC §4.3."""
     world.model.say('["@Ana plays the cello", "@Ana is allergic to nuts"]')
     shown = await _generate(world)
     assert message_of(shown).ephemeral
@@ -48,6 +49,7 @@ async def test_a_description_becomes_drafts_and_nothing_is_saved_before_save(wor
 
 
 async def test_the_chat_is_never_read_for_a_description(world: World) -> None:
+    """SPEC §4.3."""
     world.model.say("Hello Ben.")
     await world.ben.send(world.general, world.call("my secret is the old well"))
     world.model.say('["Likes tea"]')
@@ -59,6 +61,7 @@ async def test_the_chat_is_never_read_for_a_description(world: World) -> None:
 
 
 async def test_a_draft_is_edited_and_what_is_shown_is_what_is_saved(world: World) -> None:
+    """SPEC §4.3."""
     world.model.say('["Likes tea", "Likes rain"]')
     shown = await _generate(world)
     box = await world.ana.click(message_of(shown), label="Edit 1")
@@ -99,6 +102,7 @@ async def test_cancel_saves_nothing(world: World) -> None:
 
 
 async def test_thirty_drafts_are_ten_and_it_is_said(world: World) -> None:
+    """SPEC §4.3."""
     world.model.say(json.dumps([f"Fact number {n}" for n in range(30)]))
     shown = await _generate(world)
     assert "10 drafts" in words(shown)
@@ -193,6 +197,7 @@ async def test_a_member_without_access_is_told_before_the_model_is_asked(world: 
 
 
 async def test_who_loses_the_right_meanwhile_saves_nothing(world: World) -> None:
+    """SPEC §12."""
     admin, place = world.person(world.mara), world.place(world.general)
     await world.engine.config.set(admin, place, "member_access", "on")
     world.model.say('["The inn is haunted"]')

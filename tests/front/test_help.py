@@ -79,7 +79,7 @@ async def test_help_opens_on_the_start_and_turns_to_each_tab(world: World) -> No
         ("Commands", "/memory add"),
         ("Tagging", "always on"),
         ("Personas and rights", "Who may do what"),
-        ("Start", "Mention me, answer me"),
+        ("Start", "Mention me, reply to me"),
     ):
         await world.ana.click(message_of(shown), label=tab)
         assert says in words(shown), tab
@@ -87,6 +87,7 @@ async def test_help_opens_on_the_start_and_turns_to_each_tab(world: World) -> No
 
 
 async def test_tagging_says_what_the_tags_do_and_where_they_are_set(world: World) -> None:
+    """SPEC §7."""
     said = words(await world.ana.slash(world.general, "help", topic="TAGGING"))
     for says in (
         "**Without keywords** it is always on",

@@ -35,6 +35,7 @@ async def test_a_button_does_not_show_what_was_kept_for_dms_in_a_server(world: W
 
 @pytest.mark.parametrize("verb", ["undo", "pin", "unpin", "edit", "show", "widen"])
 async def test_a_button_does_not_show_the_memory_of_another_server(world: World, verb: str) -> None:
+    """SPEC §12."""
     other = world.env.create_guild("Support Group")
     lobby = other.create_text_channel("lobby")
     managers = other.create_role("Managers", permissions=discord.Permissions(manage_guild=True))

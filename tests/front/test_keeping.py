@@ -71,6 +71,7 @@ def control(shown: InteractionResult, custom_id: str) -> dict[str, Any]:
 
 
 async def test_an_entry_is_tagged_in_a_box_and_the_confirmation_and_the_panel_show_it(world: World) -> None:
+    """SPEC §7."""
     await add(world, "Likes tea", mine(world))
     box = await world.ana.slash(world.general, "memory tag", entry="m1")
     shown = await world.ana.submit_modal(
@@ -105,6 +106,7 @@ async def test_a_tag_is_taken_back_by_its_button(world: World) -> None:
 async def test_too_many_keywords_are_refused_with_the_numbers_and_stand_in_the_box_again(
     world: World,
 ) -> None:
+    """SPEC §4.1."""
     await add(world, "Likes tea", mine(world))
     box = await world.ana.slash(world.general, "memory tag", entry="m1")
     refused = await world.ana.submit_modal(box, {"keywords": "a1,b2,c3,d4,e5,f6", "channels": [world.tavern]})
@@ -149,6 +151,7 @@ async def test_a_member_tags_neither_the_servers_entries_nor_somebody_elses(worl
 
 
 async def test_rights_are_asked_for_again_when_the_box_is_sent(world: World) -> None:
+    """SPEC §12."""
     await add(world, "Closes at ten", shared(world))
     config, mara, place = world.engine.config, world.person(world.mara), world.place(world.general)
     await config.set(mara, place, "member_access", "on")
@@ -271,6 +274,7 @@ async def test_the_persona_in_use_is_offered_and_named_by_its_name(world: World)
 
 
 async def test_a_clear_asks_with_the_count_and_then_separately_about_the_pinned_ones(world: World) -> None:
+    """SPEC §4.6."""
     for number in range(3):
         await add(world, f"fact {number}", mine(world))
     await add(world, "pinned", mine(world), pinned=True)
@@ -288,6 +292,7 @@ async def test_a_clear_asks_with_the_count_and_then_separately_about_the_pinned_
 
 
 async def test_the_pinned_ones_are_kept_when_the_second_question_is_refused(world: World) -> None:
+    """SPEC §4.6."""
     await add(world, "fact", mine(world))
     await add(world, "pinned", mine(world), pinned=True)
     asked = await world.ana.slash(world.general, "memory clear", scope="user_persona")
@@ -366,6 +371,7 @@ async def test_when_the_entries_changed_meanwhile_it_says_the_new_count_and_asks
 
 
 async def test_only_who_may_write_a_scope_clears_it_also_at_the_press(world: World) -> None:
+    """SPEC §12."""
     await add(world, "Closes at ten", shared(world))
     refused = await world.ana.slash(world.general, "memory clear", scope="server_persona")
     assert "Manage Server" in words(refused) and labels(refused) == []
@@ -380,6 +386,7 @@ async def test_only_who_may_write_a_scope_clears_it_also_at_the_press(world: Wor
 async def test_a_servers_clear_is_told_to_everybody_without_words_and_its_confirmations_lose_theirs(
     world: World,
 ) -> None:
+    """SPEC §4.6."""
     await world.mara.slash(world.general, "memory add", text="A secret door", scope="server_persona")
     (seen,) = world.said_by_bot(world.general)
     asked = await world.mara.slash(world.general, "memory clear", scope="server_persona")
@@ -441,6 +448,7 @@ async def test_a_member_exports_the_servers_memories_that_they_can_read(world: W
 
 
 async def test_a_file_comes_in_unpinned_and_what_is_known_is_skipped(world: World) -> None:
+    """SPEC §4.3."""
     await add(world, "Likes tea", mine(world), pinned=True)
     facts, person, place = world.engine.facts, world.person(world.ana), world.place(world.general)
     found = await facts.export(person, place, mine(world))
@@ -463,6 +471,7 @@ def a_file(*texts: str) -> bytes:
 
 
 async def test_importing_about_the_server_needs_manage_server_and_is_told_to_everybody(world: World) -> None:
+    """SPEC §4.3."""
     await world.engine.config.set(world.person(world.mara), world.place(world.general), "member_access", "on")
     file = ("server.json", a_file("Closes at ten", "Opens at six"))
     refused = await world.ana.slash(world.general, "memory import", scope="server_global", file=file)
@@ -554,6 +563,7 @@ async def test_the_box_of_add_keeps_its_words_when_there_is_no_such_scope(world:
 
 
 async def test_words_of_what_was_deleted_are_cleared_from_an_empty_scope(world: World) -> None:
+    """SPEC §4.6."""
     await world.ana.slash(world.general, "memory add", text="Hates her boss")
     await world.ana.slash(world.general, "memory delete", entry="1")
     asked = await world.ana.slash(world.general, "memory clear", scope="user_persona")

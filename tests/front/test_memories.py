@@ -19,6 +19,7 @@ async def _kept(world: World, scope: Scope) -> list[str]:
 async def test_add_keeps_a_personal_memory_by_default_and_only_its_owner_sees_the_answer(
     world: World,
 ) -> None:
+    """SPEC §4.3."""
     shown = await world.ana.slash(world.general, "memory add", text="I play the cello")
     assert message_of(shown).ephemeral
     assert "I play the cello" in words(shown)
@@ -28,6 +29,7 @@ async def test_add_keeps_a_personal_memory_by_default_and_only_its_owner_sees_th
 
 
 async def test_an_admin_adds_a_server_memory_and_everybody_sees_it(world: World) -> None:
+    """SPEC §4.3, §4.5."""
     shown = await world.mara.slash(
         world.general, "memory add", text="The inn closes at ten", scope="server_global", pinned=True
     )
@@ -56,12 +58,14 @@ async def test_a_member_without_access_is_told_so_alone_and_keeps_their_words(wo
 
 
 async def test_member_access_lets_members_write_server_memories(world: World) -> None:
+    """SPEC §12."""
     await world.engine.config.set(world.person(world.mara), world.place(world.general), "member_access", "on")
     await world.ana.slash(world.general, "memory add", text="The inn is haunted", scope="server_persona")
     assert await _kept(world, Scope.server(world.guild.id, DEFAULT_LINEAGE)) == ["The inn is haunted"]
 
 
 async def test_the_confirmation_is_remembered_by_its_message(world: World) -> None:
+    """SPEC §4.5."""
     shown = await world.mara.slash(
         world.general, "memory add", text="The inn closes at ten", scope="server_persona"
     )
@@ -71,6 +75,7 @@ async def test_the_confirmation_is_remembered_by_its_message(world: World) -> No
 
 
 async def test_a_text_that_is_too_long_is_refused_with_counts_and_offered_back(world: World) -> None:
+    """SPEC §4.1."""
     shown = await world.ana.slash(world.general, "memory add", text="x" * 501)
     assert "501" in words(shown)
     assert "500" in words(shown)
@@ -89,6 +94,7 @@ async def test_nothing_but_space_is_refused_in_plain_words(world: World, text: s
 
 
 async def test_six_hundred_emoji_are_too_long_and_five_hundred_are_not(world: World) -> None:
+    """SPEC §4.1."""
     shown = await world.ana.slash(world.general, "memory add", text="🦊" * 600)
     assert "600" in words(shown)
     box = await world.ana.click(message_of(shown), label="Try again with my words")
@@ -122,6 +128,7 @@ async def test_in_a_direct_message_a_server_scope_is_explained_and_the_words_are
 
 
 async def test_only_scopes_that_they_may_write_now_are_offered(world: World) -> None:
+    """SPEC §4.3."""
     own, shared = ["user_persona", "user_global"], ["server_persona", "server_global"]
 
     async def offered(who: Any) -> list[str]:
@@ -143,6 +150,7 @@ async def test_an_unknown_scope_is_answered_plainly(world: World) -> None:
 
 
 async def test_a_memory_of_a_direct_message_is_kept_there_and_not_offered_in_servers(world: World) -> None:
+    """SPEC §4.2."""
     shown = await world.ana.user.slash("memory add", text="My sister is Inés")
     assert "Use everywhere" in labels(shown)
     assert await world.ana.autocomplete(world.general, "memory edit", "entry", "") == []
@@ -196,6 +204,7 @@ async def test_an_unknown_entry_is_answered_plainly(world: World, command: str) 
     "command", ["memory edit", "memory delete", "memory history", "pins add", "pins remove"]
 )
 async def test_another_members_entry_is_answered_like_one_that_never_was(world: World, command: str) -> None:
+    """SPEC §12."""
     entry = await _add(world, "I play the cello")
     for who in (world.mara, world.stranger):
         shown = await who.slash(world.general, command, entry=entry)
@@ -243,6 +252,7 @@ async def test_an_edit_of_what_was_deleted_meanwhile_can_be_saved_as_a_new_entry
 
 
 async def test_delete_forgets_at_once_and_undo_brings_it_back(world: World) -> None:
+    """SPEC §4.6."""
     entry = await _add(world, "I play the cello")
     shown = await world.ana.slash(world.general, "memory delete", entry=entry)
     assert await _kept(world, Scope.user(world.ana.id, DEFAULT_LINEAGE)) == []
@@ -301,6 +311,7 @@ async def test_undoing_a_server_write_is_told_to_the_server(world: World) -> Non
 
 
 async def test_history_tells_who_did_what_with_the_words(world: World) -> None:
+    """SPEC §4.6."""
     entry = await _add(world, "I play the cello")
     box = await world.ana.slash(world.general, "memory edit", entry=entry)
     await world.ana.submit_modal(box, {"text": "I play the viola"})
@@ -369,6 +380,7 @@ async def test_when_the_database_fails_nothing_is_saved_and_it_is_said(world: Wo
 
 
 async def test_a_mentioned_member_is_shown_without_being_pinged(world: World) -> None:
+    """SPEC §12."""
     shown = await world.mara.slash(
         world.general, "memory add", text=f"{world.ben.mention} keeps the keys", scope="server_persona"
     )

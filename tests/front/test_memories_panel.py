@@ -111,6 +111,7 @@ async def test_an_opened_entry_shows_everything_known_about_it(world: World) -> 
 
 
 async def test_an_admin_adds_edits_pins_and_deletes_in_the_panel_and_takes_it_back(world: World) -> None:
+    """SPEC §4.3, §4.6."""
     shown = await world.mara.slash(world.general, "memories")
     box = await world.mara.click(message_of(shown), label="Add")
     await world.mara.submit_modal(box, {"text": "The inn closes at ten", "tick": True})
@@ -202,6 +203,7 @@ async def test_a_text_for_an_entry_that_is_gone_can_become_a_new_entry(world: Wo
 
 
 async def test_rights_are_asked_for_again_at_each_press(world: World) -> None:
+    """SPEC §12."""
     (entry,) = await _server_entries(world, "The inn closes at ten")
     shown = await world.mara.slash(world.general, "memories")
     await world.mara.click(message_of(shown), label="Open")
@@ -248,6 +250,7 @@ async def test_a_press_on_an_older_drawing_is_acknowledged_and_does_nothing(worl
 
 
 async def test_nobody_else_can_press_a_panel(world: World) -> None:
+    """SPEC §12."""
     await _server_entries(world, "The inn closes at ten")
     shown = await world.mara.slash(world.general, "memories")
     stored = world.env.backend.get_message(world.general.id, message_of(shown).id)

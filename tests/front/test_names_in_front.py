@@ -91,6 +91,7 @@ async def test_a_database_that_fails_does_not_silence_a_persona(
 
 
 async def test_in_a_direct_message_the_name_stands_in_front(world: World) -> None:
+    """SPEC §11."""
     sable = await cast(world, "Sable")
     await world.ana.send_dm("hello")
     channel = world.ana.user.dm_channel

@@ -40,6 +40,7 @@ async def told(world: World, content: str = "Ana is allergic to nuts", **more: s
 
 
 async def test_a_saved_memory_is_confirmed_in_green_with_scope_and_source(world: World) -> None:
+    """SPEC §4.5."""
     shown = await told(world)
     embed = shown.embeds[0]
     assert embed.title == "Saved"
@@ -53,12 +54,14 @@ async def test_a_saved_memory_is_confirmed_in_green_with_scope_and_source(world:
 
 
 async def test_a_confirmation_is_not_taken_for_a_persona_s_words(world: World) -> None:
+    """SPEC §4.5."""
     shown = await told(world)
     await world.ben.send(world.general, "nice", reply_to=shown)
     assert len(world.model.requests) == 2
 
 
 async def test_undo_takes_the_memory_back_and_strikes_the_confirmation(world: World) -> None:
+    """SPEC §4.5."""
     shown = await told(world)
     await world.ana.click(shown, label="Undo")
     after = notice(world)
@@ -100,6 +103,7 @@ async def press_as_it_was(world: World, shown: discord.Message, custom_id: str):
 @pytest.mark.parametrize("who", ["ben", "mara"])
 @pytest.mark.parametrize("label", ["Undo", "Pin"])
 async def test_nobody_else_can_touch_a_personal_memory(world: World, who: str, label: str) -> None:
+    """SPEC §12."""
     shown = await told(world)
     result = await getattr(world, who).click(shown, label=label)
     assert result.followups[0].ephemeral
@@ -116,6 +120,7 @@ async def test_edit_is_refused_to_others_without_showing_the_text(world: World) 
 
 
 async def test_pin_and_unpin_by_the_confirmation(world: World) -> None:
+    """SPEC §4.6."""
     shown = await told(world)
     await world.ana.click(shown, label="Pin")
     assert "pinned" in words(notice(world))
@@ -125,6 +130,7 @@ async def test_pin_and_unpin_by_the_confirmation(world: World) -> None:
 
 
 async def test_edit_opens_a_text_box_first_and_the_confirmation_shows_the_new_text(world: World) -> None:
+    """SPEC §4.5."""
     shown = await told(world)
     box = await world.ana.click(shown, label="Edit")
     assert box.modal is not None
@@ -147,6 +153,7 @@ async def test_a_refused_edit_gives_the_typed_text_back(world: World) -> None:
 
 
 async def test_the_old_text_is_shown_to_its_owner_only(world: World) -> None:
+    """SPEC §4.5."""
     shown = await told(world)
     box = await world.ana.click(shown, label="Edit")
     await world.ana.submit_modal(box, {"text": "Ana can eat everything now"})
@@ -162,6 +169,7 @@ async def test_the_old_text_is_shown_to_its_owner_only(world: World) -> None:
 
 
 async def test_a_deleted_personal_text_is_never_shown_in_the_channel(world: World) -> None:
+    """SPEC §4.5."""
     await told(world, "Ana fears spiders")
     (memory,) = await world.engine.facts.find(world.person(world.ana), world.place(world.general), "spiders")
     call = ToolCall("call_2", "delete_memory", json.dumps({"handle": f"m{memory.id}"}))
@@ -173,6 +181,7 @@ async def test_a_deleted_personal_text_is_never_shown_in_the_channel(world: Worl
 
 
 async def test_a_memory_about_somebody_else_waits_for_their_approval(world: World) -> None:
+    """SPEC §4.4."""
     await world.ben.send(world.general, world.call("hello"))
     shown = await told(world, "Ben loves tea", user="Ben")
     assert shown.embeds[0].title == "Save this?"
@@ -196,6 +205,7 @@ async def test_a_discarded_proposal_is_grey_and_writes_nothing(world: World) -> 
 
 
 async def test_a_server_fact_by_a_member_waits_for_an_admin(world: World) -> None:
+    """SPEC §4.4, §4.8."""
     shown = await told(world, "Quiet hours begin at ten", about="server")
     assert "may write this server" in words(shown)
     refused = await world.ben.click(shown, label="Approve")
@@ -205,6 +215,7 @@ async def test_a_server_fact_by_a_member_waits_for_an_admin(world: World) -> Non
 
 
 async def test_a_memory_saved_in_a_dm_can_be_used_everywhere(world: World) -> None:
+    """SPEC §4.2, §4.5."""
     world.model.say(save("Ana is moving to Cebu"), "Noted.")
     await world.ana.send_dm("remember that I am moving to Cebu")
     dm = world.ana.user.dm_channel
@@ -229,6 +240,7 @@ async def test_where_embeds_are_not_allowed_a_confirmation_is_plain_text(world: 
 
 
 async def test_buttons_of_a_confirmation_work_after_a_restart(world: World) -> None:
+    """SPEC §4.5."""
     shown = await told(world)
     await world.restart()
     await world.ana.click(shown, label="Undo")

@@ -12,6 +12,7 @@ async def test_an_empty_personal_panel_says_what_to_do(world: World) -> None:
 
 
 async def test_one_sees_ones_own_and_nobody_elses_memories(world: World) -> None:
+    """SPEC §12."""
     await world.ana.slash(world.general, "memory add", text="I play the cello")
     mine = await world.ana.slash(world.general, "personal memories")
     assert "I play the cello" in words(mine)
@@ -38,6 +39,7 @@ async def test_what_was_said_in_a_dm_is_counted_but_not_listed_in_a_server(world
 
 
 async def test_use_everywhere_widens_an_entry_from_a_dm(world: World) -> None:
+    """SPEC §4.2."""
     await world.ana.user.slash("memory add", text="My sister is Inés")
     shown = await world.ana.user.slash("personal memories")
     await world.ana.user.click(message_of(shown), label="Open")

@@ -24,6 +24,7 @@ from .world import World
 
 
 async def test_an_admin_makes_a_persona_in_one_box_and_goes_on_in_a_panel(world: World) -> None:
+    """SPEC §11."""
     shown = await create(
         world,
         "Aria",
@@ -108,6 +109,7 @@ async def test_a_bad_picture_is_said_and_the_rest_is_kept(world: World) -> None:
 
 @pytest.mark.parametrize("name", ["x" * 81, "Clyde", "everyone", "Keepsake", "\u200b"])
 async def test_a_name_that_may_not_be_is_refused_in_plain_words(world: World, name: str) -> None:
+    """SPEC §11."""
     own = world.bot.get_guild(world.guild.id)
     assert own is not None
     said = await create(world, own.me.display_name if name == "Keepsake" else name)
@@ -116,6 +118,7 @@ async def test_a_name_that_may_not_be_is_refused_in_plain_words(world: World, na
 
 
 async def test_the_twenty_first_is_refused_with_the_number_and_what_to_do(world: World) -> None:
+    """SPEC §11."""
     for number in range(20):
         await world.engine.editing.create(
             world.person(world.mara), world.place(world.general), Persona(0, None, "", f"P{number}")
@@ -138,6 +141,7 @@ async def test_in_a_dm_nothing_is_made(world: World) -> None:
 
 
 async def test_each_part_is_edited_in_its_own_box(world: World) -> None:
+    """SPEC §11."""
     await create(world)
     shown = await edit(world)
     await change(world, shown, "**Name**", "Aria of the Inn")
@@ -160,6 +164,7 @@ async def test_each_part_is_edited_in_its_own_box(world: World) -> None:
 
 
 async def test_learning_and_detail_are_one_press_each(world: World) -> None:
+    """SPEC §4.8, §11."""
     await create(world)
     shown = await edit(world)
     await world.mara.click(message_of(shown), label="Turn off")
@@ -216,6 +221,7 @@ async def test_a_picture_is_changed_and_taken_away(world: World) -> None:
 
 
 async def test_who_loses_the_right_changes_nothing_more(world: World) -> None:
+    """SPEC §12."""
     await create(world)
     shown = await edit(world)
     box = await world.mara.click(message_of(shown), custom_id=section_button(shown, "**Description**"))

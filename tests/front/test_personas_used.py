@@ -144,6 +144,7 @@ async def texts_of(world: World, *scopes: Scope) -> set[str]:
 
 
 async def test_deleting_names_the_counts_and_keeps_the_memories_for_all(world: World) -> None:
+    """SPEC §4.6."""
     await remembering(world, "The inn closes at ten", "The cat is Rum")
     asked = await world.mara.slash(world.general, "persona delete", persona="Aria")
     assert "It has 2 memories about this server and 1 memory about members" in words(asked)
@@ -157,11 +158,22 @@ async def test_deleting_names_the_counts_and_keeps_the_memories_for_all(world: W
 
 
 async def test_the_servers_can_go_too_and_members_never(world: World) -> None:
+    """SPEC §4.6."""
     await remembering(world, "The inn closes at ten")
     asked = await world.mara.slash(world.general, "persona delete", persona="Aria")
     await world.mara.click(message_of(asked), label="Delete the server's too")
     assert "1 memory about this server was deleted" in words(asked)
     assert await texts_of(world, Scope.server(world.guild.id), Scope.user(world.ana.id)) == {"Ana sings"}
+
+
+async def test_the_question_says_where_the_persona_is_in_use(world: World) -> None:
+    await create(world)
+    asked = await world.mara.slash(world.general, "persona delete", persona="Aria")
+    assert "It answers" not in words(asked)
+    for where, said in (("channel", "It answers here"), ("server", "It answers in this server")):
+        await world.mara.slash(world.general, "persona use", persona="Aria", where=where)
+        asked = await world.mara.slash(world.general, "persona delete", persona="Aria")
+        assert said in words(asked)
 
 
 async def test_cancelling_keeps_everything(world: World) -> None:
@@ -193,6 +205,7 @@ async def test_a_memory_saved_while_the_question_stands_is_not_deleted(world: Wo
 
 
 async def test_the_right_is_asked_for_again_at_the_last_press(world: World) -> None:
+    """SPEC §12."""
     aria = await remembering(world, "The inn closes at ten")
     asked = await world.mara.slash(world.general, "persona delete", persona="Aria")
     lose_rights(world)
@@ -223,6 +236,7 @@ async def imported(world: World, data: bytes, filename: str = "card.json", **mor
 
 
 async def test_a_card_becomes_a_persona_and_what_is_not_taken_is_said(world: World) -> None:
+    """SPEC §11."""
     data = as_file(description="d" * 5_000, character_book={"entries": [{}, {}]})
     shown = await imported(world, with_chunk(picture(), text_chunk(json.loads(data))), "rook.png")
     assert "**Rook** is ready" in words(shown)

@@ -13,6 +13,7 @@ async def _entry(world: World, text: str, pinned: bool = False) -> str:
 
 
 async def test_pins_are_added_listed_and_removed(world: World) -> None:
+    """SPEC §4.6."""
     entry = await _entry(world, "I play the cello")
     empty = await world.ana.slash(world.general, "pins list")
     assert "Nothing is pinned" in words(empty)
@@ -43,6 +44,7 @@ async def test_pinning_twice_is_harmless_and_said_plainly(world: World) -> None:
 
 
 async def test_a_full_shelf_of_pins_refuses_with_the_counts(world: World) -> None:
+    """SPEC §4.1."""
     scope = Scope.user(world.ana.id, DEFAULT_LINEAGE)
     person, place = world.person(world.ana), world.place(world.general)
     for n in range(20):
@@ -54,6 +56,7 @@ async def test_a_full_shelf_of_pins_refuses_with_the_counts(world: World) -> Non
 
 
 async def test_a_member_cannot_pin_what_is_about_the_server(world: World) -> None:
+    """SPEC §12."""
     await world.mara.slash(world.general, "memory add", text="Closes at ten", scope="server_persona")
     (found,) = await world.ana.autocomplete(world.general, "memory history", "entry", "")
     shown = await world.ana.slash(world.general, "pins add", entry=found["value"])

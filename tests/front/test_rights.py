@@ -60,6 +60,7 @@ def leave_managers(world: World) -> None:
 async def test_a_press_on_anothers_memory_is_told_plainly_whose_it_is(
     world: World, who: str, label: str, what: str
 ) -> None:
+    """SPEC §12."""
     shown = await told(world)
     before = words(shown)
     result = await getattr(world, who).click(shown, label=label)
@@ -101,6 +102,7 @@ async def test_the_commands_still_answer_anothers_handle_like_one_that_never_was
 
 @pytest.mark.parametrize("label", ["Undo", "Pin", "Edit"])
 async def test_a_press_on_the_servers_memory_needs_the_right_and_says_so(world: World, label: str) -> None:
+    """SPEC §12."""
     _, shown = await server_entry(world)
     result = await world.ana.click(shown, label=label)
     assert result.modal is None
@@ -109,6 +111,7 @@ async def test_a_press_on_the_servers_memory_needs_the_right_and_says_so(world: 
 
 
 async def test_with_member_access_the_same_presses_work(world: World) -> None:
+    """SPEC §12."""
     _, shown = await server_entry(world)
     await world.engine.config.set(world.person(world.mara), world.place(world.general), "member_access", "on")
     box = await world.ana.click(shown, label="Edit")
@@ -116,6 +119,7 @@ async def test_with_member_access_the_same_presses_work(world: World) -> None:
 
 
 async def test_rights_that_are_lost_while_the_box_is_open_are_asked_for_again(world: World) -> None:
+    """SPEC §12."""
     _, shown = await server_entry(world)
     by_press = await world.mara.click(shown, label="Edit")
     (found,) = await world.mara.autocomplete(world.general, "memory edit", "entry", "inn")

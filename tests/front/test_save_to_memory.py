@@ -45,6 +45,7 @@ async def _menu_in_dm(world: World, message: discord.Message) -> Any:
 
 
 async def test_a_message_is_saved_as_it_is_pinned_with_a_link_to_it(world: World) -> None:
+    """SPEC §4.3."""
     message = await world.ben.send(world.general, "The key is under the third stone")
     shown = await world.ana.context_menu(world.general, MENU, message)
     assert message_of(shown).ephemeral
@@ -60,6 +61,7 @@ async def test_a_message_is_saved_as_it_is_pinned_with_a_link_to_it(world: World
 
 
 async def test_the_neighbours_can_be_picked_and_drafted_with_the_model(world: World) -> None:
+    """SPEC §4.3."""
     first = await world.ben.send(world.general, "My birthday is on May 3")
     second = await world.ben.send(world.general, f"and {world.mara.mention} is my sister")
     await world.ben.send(world.general, "nice weather")
@@ -78,6 +80,7 @@ async def test_the_neighbours_can_be_picked_and_drafted_with_the_model(world: Wo
 
 
 async def test_at_most_twenty_messages_can_be_picked(world: World) -> None:
+    """SPEC §4.3."""
     said = [await world.ben.send(world.general, f"Line {n}") for n in range(30)]
     shown = await world.ana.context_menu(world.general, MENU, said[15])
     picker = menus(shown)[0]
@@ -90,6 +93,7 @@ async def test_at_most_twenty_messages_can_be_picked(world: World) -> None:
 
 
 async def test_a_long_message_is_trimmed_in_the_review(world: World) -> None:
+    """SPEC §4.3."""
     message = await world.ben.send(world.general, "y" * 1_900)
     shown = await world.ana.context_menu(world.general, MENU, message)
     await world.ana.click(message_of(shown), label="Use as-is")
@@ -132,6 +136,7 @@ async def test_one_pin_place_takes_the_one_draft_that_was_kept(world: World) -> 
 
 @pytest.mark.parametrize("mode", ["incognito", "blank"])
 async def test_nothing_is_saved_from_a_channel_that_remembers_nothing(world: World, mode: str) -> None:
+    """SPEC §4.8."""
     message = await world.ben.send(world.general, "The key is under the third stone")
     shown = await world.ana.context_menu(world.general, MENU, message)
     await world.ana.click(message_of(shown), label="Use as-is")

@@ -47,6 +47,7 @@ def surface(world: World, hand: HandClock) -> DiscordSurface:
 
 
 async def test_a_persona_answers_under_its_own_name_and_picture(world: World) -> None:
+    """SPEC §11."""
     await cast(world, "Sable", "sable", picture=PNG)
     world.model.say("The tide is in.")
     await world.ana.send(world.general, "Sable, how is the sea?")
@@ -79,6 +80,7 @@ async def test_after_a_restart_it_speaks_through_the_same_webhook(world: World) 
 
 @pytest.mark.parametrize("kind", ["thread", "forum post"])
 async def test_in_a_thread_it_speaks_through_the_webhook_of_the_parent(world: World, kind: str) -> None:
+    """SPEC §11."""
     await cast(world, "Sable", "sable")
     if kind == "thread":
         parent = world.general
@@ -148,6 +150,7 @@ async def test_a_webhook_that_was_moved_says_nothing_in_its_new_channel(world: W
 async def test_the_eleventh_persona_of_a_channel_takes_the_place_of_the_least_recently_used(
     world: World,
 ) -> None:
+    """SPEC §11."""
     for number in range(MOST + 1):
         await cast(world, f"P{number}", f"p{number}")
     for number in range(MOST):

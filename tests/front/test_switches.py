@@ -46,6 +46,7 @@ def update(handle: str, content: str) -> ToolCall:
 
 
 async def test_compact_is_one_line_for_all_writes_of_a_turn_without_any_text(world: World) -> None:
+    """SPEC §4.5."""
     await setting(world, "confirmations", "compact")
     await tell(world, save("Ana likes tea"))
     await tell(world, save("Ana plays chess"), save("Ana has a cat"), update("m1", "Ana likes green tea"))
@@ -151,6 +152,7 @@ async def test_off_without_an_audit_channel_posts_nothing_and_saves_all_the_same
 
 
 async def test_off_tells_the_audit_channel_where_no_personal_text_shows(world: World) -> None:
+    """SPEC §4.5."""
     await setting(world, "confirmations", "off")
     await setting(world, "audit_channel", world.council.id)
     await tell(
@@ -200,7 +202,7 @@ async def test_off_puts_the_server_s_suggestions_in_the_audit_channel_and_never_
     await world.mara.click(message_of(shown), label="Approve")
     assert await texts(world, Scope.server(world.guild.id, DEFAULT_LINEAGE)) == ["Movie night is Friday"]
     (card,) = notices(world, world.council)
-    assert card.embeds[0].title == "Approved" and "Movie night" in words(card)
+    assert card.embeds[0].title == "Saved · approved" and "Movie night" in words(card)
 
 
 async def test_what_nobody_approved_is_never_read_in_the_audit_channel(world: World) -> None:
@@ -231,6 +233,7 @@ async def test_off_keeps_a_command_s_server_write_out_of_the_channel_too(world: 
 async def test_a_confirmation_that_its_channel_does_not_take_is_told_in_the_audit_channel(
     world: World, level: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """SPEC §4.5."""
     await setting(world, "confirmations", level)
     await setting(world, "audit_channel", world.council.id)
     surface = world.engine._now.surface
@@ -248,6 +251,7 @@ async def test_a_confirmation_that_its_channel_does_not_take_is_told_in_the_audi
 
 
 async def test_a_deleted_audit_channel_undoes_no_write(world: World) -> None:
+    """SPEC §4.5."""
     await setting(world, "confirmations", "off")
     await setting(world, "audit_channel", world.council.id)
     assert world.bot.get_channel(world.council.id) is not None
@@ -278,6 +282,7 @@ async def test_a_channel_s_level_comes_before_the_server_s(world: World) -> None
 async def test_where_nothing_may_be_saved_no_tool_is_offered_and_one_called_all_the_same_is_refused(
     world: World, key: str, value: str, level: str
 ) -> None:
+    """SPEC §4.8."""
     await setting(world, key, value, level)
     await tell(world, save("Ana likes tea"))
     assert all(not request.tools for request in world.model.requests)
@@ -287,12 +292,14 @@ async def test_where_nothing_may_be_saved_no_tool_is_offered_and_one_called_all_
 
 
 async def test_incognito_is_marked_beneath_the_reply(world: World) -> None:
+    """SPEC §4.8."""
     await setting(world, "memory_mode", "incognito", "channel")
     await world.ana.send(world.general, world.call("hello"))
     assert "Incognito: nothing said here is saved." in world.said_by_bot(world.general)[-1].content
 
 
 async def test_blank_is_marked_beneath_the_reply(world: World) -> None:
+    """SPEC §4.8."""
     await setting(world, "memory_mode", "blank", "channel")
     await world.ana.send(world.general, world.call("hello"))
     assert "-# Blank: no memories are read or saved here." in world.said_by_bot(world.general)[-1].content
@@ -309,6 +316,7 @@ async def test_blank_is_marked_beneath_the_reply(world: World) -> None:
 async def test_why_nothing_was_saved_is_said_in_one_line(
     world: World, key: str, value: str, level: str, line: str
 ) -> None:
+    """SPEC §4.4, §4.8."""
     await setting(world, key, value, level)
     await world.ana.send(world.general, world.call("please remember that I am tall"))
     said = world.said_by_bot(world.general)[-1].content
@@ -317,6 +325,7 @@ async def test_why_nothing_was_saved_is_said_in_one_line(
 
 
 async def test_a_persona_that_learns_nothing_says_that_it_does_not(world: World) -> None:
+    """SPEC §4.8."""
     place, mara = world.place(world.general), world.person(world.mara)
     seen = await world.engine.personas.built_in(world.guild.id)
     await world.engine.editing.change(mara, place, seen, {"learns": False})
@@ -325,6 +334,7 @@ async def test_a_persona_that_learns_nothing_says_that_it_does_not(world: World)
 
 
 async def test_with_ask_what_a_member_says_of_themselves_waits_for_their_press(world: World) -> None:
+    """SPEC §4.8."""
     await setting(world, "autosave", "ask")
     await tell(world, save("Ana likes tea"))
     (card,) = notices(world)

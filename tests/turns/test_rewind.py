@@ -38,7 +38,7 @@ async def test_rewinding_takes_later_turns_memories_and_messages_back(
     before = await memories(engine)
     await said(engine, surface, "no, the viola")
     asked = await engine.actions.rewind_question(MARA, GENERAL, point, surface.messages[point].at)
-    assert "2 later messages, 1 of my replies among them," in asked.line and "1 memory change" in asked.line
+    assert "2 later messages (1 of them is a reply of mine)" in asked.line and "1 memory change" in asked.line
     line = await rewind(engine, surface, point)
     await engine.idle()
     assert "1 memory change was taken back." in line

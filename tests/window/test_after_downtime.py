@@ -110,3 +110,12 @@ async def test_only_what_was_looked_at_can_be_missed(start: Start, surface: Fake
         await engine.observe(surface.say(ANA, f"word {number}"), trigger=False)
     engine = await start()
     assert first in await kept(engine)
+
+
+async def test_who_spoke_before_the_bot_listened_is_known_by_name(start: Start, surface: FakeSurface) -> None:
+    ben = Person(502, "Ben")
+    surface.say(ben, "I am the ferryman")
+    engine = await start()
+    await talked(engine, surface, "hello")
+    async with engine._rooms.store.read() as tx:
+        assert (await tx.names.get(GENERAL.guild_id or 0, [ben.id]))[ben.id] == "Ben"
