@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import re
 import secrets
 from collections.abc import AsyncIterator
 
@@ -105,9 +106,13 @@ def is_late(error: BaseException) -> bool:
     return isinstance(error, discord.HTTPException) and error.code in _LATE
 
 
+_OWN_COMMAND = re.compile(r"\\`(/[a-z]+(?: [a-z]+)?)\\`")
+"""A command that one of our errors names, escaped with the words of people in it."""
+
+
 def known(error: KeepsakeError) -> str:
     """What a person is told of an error of ours, as it may be shown."""
-    said = escape(_ended(str(error)))
+    said = _OWN_COMMAND.sub(r"`\1`", escape(_ended(str(error))))
     if isinstance(error, StoreError):
         return f"{said} Nothing was changed; please try again in a moment."
     again = isinstance(error, ModelError) and error.again

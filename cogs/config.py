@@ -11,10 +11,9 @@ from discord.ext import commands
 
 from cogs import engine_of
 from cogs._entries import CHOICES
-from cogs._errors import answering, whisper
+from cogs._errors import answering, known, whisper
 from cogs._inbound import place_and_person
 from cogs._outcomes import QUIET
-from cogs._render import escape
 from cogs.memories import EVERYWHERE, INSTALLED
 from cogs.views.help_panel import SERVERS_ONLY
 from cogs.views.modals import OwnView, TextModal
@@ -141,7 +140,7 @@ async def _store(interaction: discord.Interaction, key: ConfigKey, value: str, l
             raise
         again = _Again(person.id, key, value, level)
         again.message = await interaction.edit_original_response(
-            content=escape(str(refused)), view=again, allowed_mentions=QUIET
+            content=known(refused), view=again, allowed_mentions=QUIET
         )
         return
     await interaction.edit_original_response(content=said, allowed_mentions=QUIET)

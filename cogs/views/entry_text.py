@@ -208,7 +208,9 @@ def counted(unpinned: int, pinned: int, limit: int, pinned_limit: int) -> str:
 def _history_block(entry: JournalEntry, name_of: NameOf) -> str:
     undone = " · undone" if entry.undone_by is not None else ""
     undoes = "undid a change: " if entry.undoes is not None else ""
-    head = f"**{undoes}{_OPS[entry.op]}** {_actor(entry)} · {when(entry.at, 'f')}{undone}"
+    link = _render.jump(entry.source)
+    source = f" · [source]({link})" if link else ""
+    head = f"**{undoes}{_OPS[entry.op]}** {_actor(entry)} · {when(entry.at, 'f')}{source}{undone}"
     text = entry.after or entry.before
     if text is None or entry.op in (Op.PIN, Op.UNPIN, Op.WIDEN):
         return head

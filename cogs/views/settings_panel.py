@@ -101,7 +101,7 @@ class SettingsPanel(Panel):
         box.add_item(ui.TextDisplay(f"**{_where(level, self._place)}**"))
         for key in keys:
             setting = config.setting(key.name)
-            text = ui.TextDisplay[Drawing](_words(setting))
+            text = ui.TextDisplay[Drawing](_words(setting, dm=self._place.is_dm))
             if not self._may:
                 box.add_item(text)
                 continue
@@ -236,12 +236,13 @@ def prompt_modal(key: ConfigKey, text: str, submit: Any) -> TextModal:
     )
 
 
-def _words(setting: Setting) -> str:
+def _words(setting: Setting, *, dm: bool) -> str:
     key = setting.key
+    what = (dm and key.help_in_dm) or key.help
     value = key.shown(setting.value)
     meaning = next((f" ({choice.help})" for choice in key.choices if choice.value == setting.value), "")
     origin = "" if key.type is ConfigType.TEXT and not setting.value else f" · {ORIGINS[setting.origin]}"
-    return f"{key.title}: **{value}**{meaning}\n-# {key.help}{origin}"
+    return f"{key.title}: **{value}**{meaning}\n-# {what}{origin}"
 
 
 def _where(level: Level, place: Place) -> str:

@@ -41,9 +41,14 @@ def _whole(word: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
 
 
+def belongs(memory: Memory, here: Collection[int | None]) -> bool:
+    """Is this entry for every channel, or for one of these?"""
+    return not memory.channels or any(channel_id in here for channel_id in memory.channels)
+
+
 def passes(memory: Memory, here: Collection[int | None], folded: str) -> bool:
     """Is this entry on in this channel and context? ``here``: the channel, and a thread's parent too."""
-    if memory.channels and not any(channel_id in here for channel_id in memory.channels):
+    if not belongs(memory, here):
         return False
     if not memory.keywords or memory.pinned:
         return True

@@ -77,7 +77,8 @@ class ConfigKey:
     """One setting. ``default`` is stored form; None: the operator's setting decides (``env`` names it).
 
     ``low`` and ``high`` bound a number, or the length of a text in characters. ``in_dm``: has a meaning in a
-    direct message. ``hidden``: has a command of its own and no place in ``/config``.
+    direct message; ``help_in_dm``: said there instead of ``help``. ``hidden``: has a command of its own and
+    no place in ``/config``.
     """
 
     name: str
@@ -92,6 +93,7 @@ class ConfigKey:
     in_dm: bool = False
     env: str = ""
     hidden: bool = False
+    help_in_dm: str = ""
 
     def parse(self, raw: str) -> str:
         """The stored form of what a person gave. Raises :class:`ConfigRefused` with what is allowed."""
@@ -211,6 +213,7 @@ CONFIG_KEYS: tuple[ConfigKey, ...] = (
         "Standing instructions for this channel and its threads.",
         high=PROMPT_LIMIT,
         in_dm=True,
+        help_in_dm="Standing instructions for this conversation.",
     ),
     ConfigKey(
         "auto_reply",
@@ -250,6 +253,7 @@ CONFIG_KEYS: tuple[ConfigKey, ...] = (
             Choice("blank", "memories are neither read nor written"),
         ),
         in_dm=True,
+        help_in_dm="What I remember in this conversation.",
     ),
     ConfigKey(
         "confirmations",

@@ -143,7 +143,8 @@ def resolve_name(name: str, people: Sequence[Person]) -> Person | tuple[str, ...
     """The one of ``people`` whom a name means, or labelled candidates when several, or None.
 
     An exact display name first, then without regard to case and width; a leading @ is ignored; ``<@id>``
-    counts only for an id among ``people``; a label given out by :func:`labels` is accepted back.
+    counts only for an id among ``people``; a label given out by :func:`labels` is accepted back. A name that
+    the prompt shows with digits, given without them, is ambiguous even if only one of its bearers is here.
     """
     wanted = name.strip()
     people = tuple({person.id: person for person in people}.values())
@@ -162,7 +163,15 @@ def resolve_name(name: str, people: Sequence[Person]) -> Person | tuple[str, ...
             if found:
                 return tuple(given[person.id] for person in found)
     labelled = [person for person in people if _name_form(given[person.id]) == _name_form(bare)]
-    return labelled[0] if len(labelled) == 1 else None
+    if len(labelled) == 1:
+        return labelled[0]
+    told_apart = [person for person in people if _bare_form(person.name) == _name_form(bare)]
+    return tuple(given[person.id] for person in told_apart) or None
+
+
+def _bare_form(name: str) -> str:
+    """The name without the digits by which the prompt tells namesakes apart."""
+    return _name_form(re.sub(r" \(…\d+\)$", "", name))
 
 
 def _same(name: str) -> str:

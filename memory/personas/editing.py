@@ -124,9 +124,10 @@ class Editing:
         async with self._server(place) as (tx, rows):
             others = [row for row in rows if not row.built_in]
             if len(others) >= self._limit:
+                have = f"{len(others):,} persona{'' if len(others) == 1 else 's'}"
                 raise PersonaRefused(
-                    f"This server has {len(others):,} personas; {self._limit:,} are allowed. Nothing was"
-                    " changed: delete one with `/persona delete` first."
+                    f"This server has {have}, as many as it can have. Nothing was changed: delete one with"
+                    " `/persona delete` first."
                 )
             rules.check(new, self._surface().persona_name(place), others)
             new = await self._pictured(tx, new, picture)

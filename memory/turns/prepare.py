@@ -47,7 +47,8 @@ JOINED = 10
 """Waiting messages that are answered as the current input of one turn; older ones stay in the window."""
 
 
-NOT_CALLED = "none of its keywords appears in the conversation, or it is for other channels"
+NOT_CALLED = "none of its keywords appears in the conversation"
+ELSEWHERE = "it is for other channels"
 NOT_CHOSEN = "newer memories have taken the places that a turn has for unpinned ones"
 
 BLANK = "This channel's memory mode is blank: no memory is read or written here."
@@ -88,9 +89,9 @@ class Loaded:
     scopes: tuple[Scope, ...]
 
     @property
-    def reads(self) -> bool:
-        """Are saved memories given at all (SPEC §4.8)?"""
-        return self.persona.learns and self.config.mode is not Mode.BLANK
+    def here(self) -> tuple[int | None, ...]:
+        """Which channel tags count here: a thread's are its own and its channel's."""
+        return self.place.channel_id, self.place.parent_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,8 +271,7 @@ class Preparer:
     ) -> Prepared:
         count, encoding = self._tokenizer.count, self._tokenizer.encoding
         lines = (m.line for m in (*loaded.window, *loaded.triggers))
-        here = (loaded.place.channel_id, loaded.place.parent_id)
-        on = activation.active(loaded.memories, here, lines) if loaded.config.tags else loaded.memories
+        on = activation.active(loaded.memories, loaded.here, lines) if loaded.config.tags else loaded.memories
         chosen = facts.select(on, limit=self._settings.max_injected_memories)
         system = texts.system_prompt(words.bot, tools=bool(words.tools))
         shown = blocks.KEPT_IMAGES if info.images else 0
@@ -341,11 +341,16 @@ class Preparer:
     def _unused_memories(self, loaded: Loaded, on: Sequence[Memory], chosen: Sequence[Memory]) -> list[Block]:
         """What the scopes in play hold and this turn is not given, with the reason: the ledger names it."""
         active, given = {m.id for m in on}, {m.id for m in chosen}
+
+        def reason(memory: Memory) -> str:
+            if memory.id in active:
+                return NOT_CHOSEN
+            return NOT_CALLED if activation.belongs(memory, loaded.here) else ELSEWHERE
+
         unused: dict[tuple[Scope, str], list[Memory]] = {}
         for memory in loaded.memories:
             if memory.id not in given:
-                why = NOT_CHOSEN if memory.id in active else NOT_CALLED
-                unused.setdefault((memory.scope, why), []).append(memory)
+                unused.setdefault((memory.scope, reason(memory)), []).append(memory)
         return [
             blocks.unused_memories(
                 Kind.PERSONAL_MEMORIES if scope.kind is SubjectKind.USER else Kind.SERVER_MEMORIES,

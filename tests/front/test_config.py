@@ -123,6 +123,7 @@ async def test_losing_the_right_while_the_panel_is_open_changes_nothing(world: W
 
 async def test_a_member_sets_their_own_direct_messages(world: World) -> None:
     shown = await world.ana.user.slash("config show")
+    assert "What I remember in this conversation." in words(shown) and "threads" not in words(shown)
     assert "Our direct messages" in words(shown)
     assert "Members may write" not in words(shown)
     said = await world.ana.user.slash("config channel", key="detail", value="detailed")

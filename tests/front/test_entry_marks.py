@@ -34,3 +34,12 @@ async def test_what_a_search_finds_says_whose_it_is(world: World) -> None:
     (own,) = (lines[at + 1] for at, line in enumerate(lines) if "blue" in line)
     (server,) = (lines[at + 1] for at, line in enumerate(lines) if "red" in line)
     assert "about you" in own and "about this server" in server
+
+
+async def test_the_history_leads_to_the_message_that_a_write_came_from(world: World) -> None:
+    """SPEC §4.6: who, before, after, source."""
+    await tell(world, save("Ana keeps bees"), text="I keep bees")
+    said = next(m for m in world.general.history() if "I keep bees" in m.content)
+    await world.ana.slash(world.general, "memory edit", entry="m1")
+    shown = words(await world.ana.slash(world.general, "memory history", entry="m1"))
+    assert f"[source](https://discord.com/channels/{world.guild.id}/{world.general.id}/{said.id})" in shown

@@ -90,7 +90,7 @@ async def test_a_tool_call_means_who_is_shown_by_that_name(start: Start, surface
         kept = await tx.memories.of_scopes([HERS, THEIRS], dm=False)
     assert [(m.scope, m.text) for m in kept] == [(THEIRS, "plays chess")]
     refused = model.prompt()
-    assert "user_not_found" in refused and "Ana (…1234)" in refused
+    assert "ambiguous_user" in refused and "Ana (…1234)" in refused
 
 
 async def test_a_member_called_like_the_persona_is_shown_by_another_name(
