@@ -80,9 +80,14 @@ async def export(interaction: discord.Interaction, scope: str) -> None:
         await interaction.edit_original_response(content=refused)
         return
     data, count, hidden = found
-    said = f"{_entries(count).capitalize()} of {await _whose(interaction, picked)}."
-    if hidden:
-        said += f" {_entries(hidden).capitalize()} more, kept for our DMs, can be exported there."
+    whose = await _whose(interaction, picked)
+    elsewhere = f" {_entries(hidden).capitalize()} more, kept for our DMs, can be exported there."
+    more = elsewhere if hidden else ""
+    if not count:
+        nothing = f"There is nothing to export: {whose} hold no entry.{more}"
+        await interaction.edit_original_response(content=nothing, allowed_mentions=QUIET)
+        return
+    said = f"{_entries(count).capitalize()} of {whose}.{more}"
     await interaction.edit_original_response(
         content=said,
         attachments=[discord.File(io.BytesIO(data), filename=await _file_name(interaction, picked))],

@@ -267,6 +267,10 @@ async def test_the_persona_in_use_is_offered_and_named_by_its_name(world: World)
     shown = await world.ana.slash(world.general, "memory export", scope="user_persona")
     assert "keepsake-memories-personal-mira.json" in str(message_of(shown).attachments)
     shown = await world.ana.slash(world.general, "memory export", scope="user_global")
+    assert "nothing to export: personal memories for all personas hold no entry" in words(shown)
+    assert not message_of(shown).attachments
+    await add(world, "Likes rain", Scope.user(world.ana.id))
+    shown = await world.ana.slash(world.general, "memory export", scope="user_global")
     assert "keepsake-memories-personal-all-personas.json" in str(message_of(shown).attachments)
 
 
