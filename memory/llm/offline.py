@@ -17,6 +17,7 @@ from memory.llm.lookup import RELEVANT, Hit, closest, fold, names, rank, terms
 from memory.llm.offline_facts import of_nobody
 from memory.llm.offline_prompt import Answered, Line, Reading, Said, Where, read
 from memory.llm.offline_requests import MINE, obey, own_instead, requests_of
+from memory.llm.offline_talk import Talk, small_talk
 from memory.llm.port import Event, Finished, ModelInfo, TextPiece, Tokenizer, ToolCall
 from memory.llm.port import Request as Prompt
 from memory.phrases import Language, Request, guess_language
@@ -26,23 +27,13 @@ INFO = ModelInfo("offline", 16_384, "o200k_base", exact=True, configured=False)
 
 _SHOWN = 3
 _LISTED = 5
-_GREETING = re.compile(
-    r"[¡¿]*(?:(?P<en>hi+|hello+|hey+|yo|good (?:morning|evening|afternoon|night))"
-    r"|(?P<es>hola+|buen[oa]s(?: d[ií]as| tardes| noches)?)"
-    r"|(?P<fil>kumusta(?: ka)?|kamusta(?: ka)?|magandang \w+|uy|hoy))\b(?:[\s,]+(?:@\S+|there|keepsake|bot|po"
-    r"|everyone|all))*[\s!.,?]*",
-    re.IGNORECASE,
-)
-_THANKS = re.compile(
-    r"[¡!]{0,3}(?:ok(?:ay)?[\s,]+|oh[\s,]+)?(?:(?P<en>thanks?(?: you| u)?|thx|ty|cheers)"
-    r"|(?P<es>(?:much[ií]simas |muchas |mil )?"
-    r"gracias)|(?P<fil>(?:maraming |daghang )?salamat))\b(?:[\s,]+(?:@\S+|so much|very much|a lot"
-    r"|keepsake|bot|po|ha"
-    r"|sa iyo|talaga|por todo|amigo|amiga|for (?:that|everything|your help)))*[\s!.,:)❤🙏]*",
-    re.IGNORECASE,
-)
 _OVERVIEW = re.compile(
     r"\b(?:about (?:me|us|this server)|(?:sobre|de) m[ií]|tungkol sa (?:akin|amin))\b\s*(?:[?.!,]|$)",
+    re.IGNORECASE,
+)
+_RECALL = re.compile(
+    r"\b(?:remember|recall|know|tell me|who am i|recuerd\w+|acuerd\w+|sab[eé]s|conoces|dime|qui[eé]n soy"
+    r"|naaalala|natatandaan|alam|sino ako)\b",
     re.IGNORECASE,
 )
 _ABOUT = re.compile(
@@ -108,15 +99,22 @@ def respond(reading: Reading) -> tuple[str, tuple[ToolCall, ...]]:
         return "", tuple(calls)
     if said:
         return "\n".join(dict.fromkeys(said)), ()
-    greeted = _GREETING.fullmatch(reading.text.strip())
-    if greeted:
-        language = Language(greeted.lastgroup or language)
-        name = words.neutral(reading.asker) or words.ANYBODY[language]
-        return f"{words.GREETING[language].format(name=name)}\n{words.SUFFIX[language]}", ()
-    thanked = _THANKS.fullmatch(reading.text.strip())
-    if thanked:
-        return words.WELCOME[Language(thanked.lastgroup or language)], ()
+    talk = small_talk(reading.text, reading.bot)
+    if talk is not None:
+        return _small(*talk, reading), ()
     return _look_up(reading, language), ()
+
+
+def _small(talk: Talk, language: Language, reading: Reading) -> str:
+    """The answer to small talk. Nothing that is remembered is told: it was not asked for."""
+    if talk is Talk.THANKS:
+        return words.WELCOME[language]
+    offer = words.OFFER[reading.access][language]
+    if talk is Talk.WHO:
+        said = words.identity(reading.bot, reading.about, language, character=reading.character)
+        return f"{said}\n{offer}\n{words.SUFFIX[language]}"
+    name = words.neutral(reading.asker) or words.ANYBODY[language]
+    return f"{words.GREETING[language].format(name=name)} {offer}\n{words.SUFFIX[language]}"
 
 
 def _confirm(answer: Answered, led: dict[str, tuple[Said, Request]], language: Language) -> str:
@@ -154,7 +152,7 @@ def _look_up(reading: Reading, language: Language) -> str:
     named = set(re.findall(r"\bm\d+\b", question.casefold()))
     found = [line for line in memories if line.handle in named][:_LISTED]
     found = found or _naming(question, _best(rank(question, memories, favour), question))
-    if not found and memories and (_OVERVIEW.search(question) or ("?" in question and not terms(question))):
+    if not found and memories and (_OVERVIEW.search(question) or _asks_for_all(question)):
         about_me = [line for line in memories if line.personal] if mine else []
         found = (about_me or list(memories))[-_LISTED:]
     if not found:
@@ -162,9 +160,16 @@ def _look_up(reading: Reading, language: Language) -> str:
         lines = [line for line in reading.others() if fold(line.text) not in asked]
         found = _best(rank(question, lines, favour), question)
     if not found:
-        return words.NOTHING[language] if _QUESTION.search(question) else words.NO_QUESTION[language]
+        if _QUESTION.search(question):
+            return words.NOTHING[reading.access][language]
+        return f"{words.OFFER[reading.access][language]}\n{words.SUFFIX[language]}"
     shown = "\n".join(words.cited(line, language) for line in found)
     return f"{shown}\n{words.SUFFIX[language]}"
+
+
+def _asks_for_all(question: str) -> bool:
+    """Whether a question is about what is remembered and names nothing: "what do you remember?"."""
+    return "?" in question and not terms(question) and _RECALL.search(question) is not None
 
 
 def _naming(question: str, lines: list[Line]) -> list[Line]:

@@ -22,6 +22,18 @@ class Where(StrEnum):
     WINDOW = "window"
 
 
+class Access(StrEnum):
+    """What may be done with saved memories here, as far as a prompt shows it.
+
+    Without tools nothing may be written, by somebody's setting (SPEC §4.8). Memories that are given show that
+    they may be read all the same.
+    """
+
+    FULL = "full"
+    READ = "read"
+    NONE = "none"
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """One line that can be quoted. ``text`` stands in the prompt exactly so.
@@ -58,7 +70,9 @@ class Answered:
 class Reading:
     """The whole prompt, read. ``answered`` is not empty when tool results are the last thing in it.
 
-    ``names``: of the members who speak in it or are written about.
+    ``names``: of the members who speak in it or are written about. ``bot``: what the bot is called in it.
+    ``character``: whether it speaks as one of a server's characters. ``about``: how who speaks is described,
+    the first sentence.
     """
 
     lines: tuple[Line, ...]
@@ -66,6 +80,16 @@ class Reading:
     answered: tuple[Answered, ...]
     tools: frozenset[str]
     names: frozenset[str] = frozenset()
+    bot: str = ""
+    character: bool = False
+    about: str = ""
+
+    @property
+    def access(self) -> Access:
+        if self.tools:
+            return Access.FULL
+        given = any(line.where is Where.MEMORY for line in self.lines)
+        return Access.READ if given else Access.NONE
 
     @property
     def asker(self) -> str:
@@ -92,7 +116,8 @@ class Reading:
 
 _SPOKEN = re.compile(r"\[\d{2}:\d{2}\] (.+?):(?: |$)")
 _ENTRY = re.compile(r"- (m\d+) (.+)")
-_NAMED = re.compile(r"You are (.{1,80}?)[,.]")
+_NAMED = re.compile(r"You are (.{1,80}?), a friendly companion")
+_SENTENCE_END = re.compile(r"(?<=[.!?…])\s")
 _RECENT = " (recent)"
 _ABOUT = re.compile(r"About (.+):")
 _SERVER = "this server"
@@ -126,12 +151,24 @@ def read(request: Request) -> Reading:
     names = frozenset(filter(None, (*owners, *(head[1] for head in heads if head))))
     inputs = tuple(_said(message, bot, names) for message in spoken)
     tools = frozenset(tool.name for tool in request.tools)
-    return Reading(tuple(lines), inputs, _answered(request.messages), tools, names)
+    character, about = _described(request.messages, bot)
+    answered = _answered(request.messages)
+    return Reading(tuple(lines), inputs, answered, tools, names, bot, character, about)
 
 
 def _bot(messages: Sequence[ChatMessage]) -> str:
     named = next((_NAMED.match(m.text) for m in messages if m.block == "system"), None)
     return named[1] if named else ""
+
+
+def _described(messages: Sequence[ChatMessage], bot: str) -> tuple[bool, str]:
+    """Whether a character speaks, and the first sentence of the description that the prompt gives."""
+    text = next((m.text for m in messages if m.block == "persona"), "")
+    head, _, rest = text.partition("\n")
+    character = bool(bot) and head == f"You are {bot}."
+    first = (rest if character else text).split("\n", 1)[0].strip()
+    about = "" if first.startswith("- ") else _SENTENCE_END.split(first, maxsplit=1)[0]
+    return character, about
 
 
 def _said(message: ChatMessage, bot: str, names: frozenset[str]) -> Said:

@@ -60,7 +60,7 @@ def obey(message: Said, reading: Reading, calls: list[ToolCall], said: list[str]
     tool = UPDATE if asked.changes else DELETE if forget else SAVE
     spoken = asked.language
     if tool not in reading.tools:
-        said.append(words.NO_TOOLS[spoken])
+        said.append(words.NO_TOOLS[reading.access][spoken])
     elif asked.changes:
         _change(asked, message, reading, calls, said)
     elif forget:

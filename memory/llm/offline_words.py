@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from memory.llm.offline_prompt import Line, Where
+from memory.llm.offline_prompt import OWN_NAME, Access, Line, Where
 from memory.phrases import Language
 
 EN, ES, FIL = Language.EN, Language.ES, Language.FIL
@@ -19,11 +19,15 @@ _URL = re.compile(r"https?://[^\s<>\"*|`\\]+")
 _MARKS = re.compile(r"([\\*_~`|<>\[\]()#])")
 _LINE_START = re.compile(r"^(\s*)([-+]|\d+\.)(?=\s)")
 _GAP = "\u200b"
+_TURNING = re.compile(r"[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""Signs that turn the direction of what follows them, beyond a quotation's end too."""
+
+_INNER = str.maketrans(dict.fromkeys('"“”„‟«»＂″〝〞❝❞', "'"))
 
 
 def neutral(text: str) -> str:
     """``text`` as Discord shows it literally, on one line. Addresses stay whole and can be followed."""
-    text = " ".join(text.split())
+    text = " ".join(_TURNING.sub("", text).split())
     out: list[str] = []
     at = 0
     for url in _URL.finditer(text):
@@ -42,9 +46,11 @@ def _unmentioning(url: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """``"…"`` around the neutralised text, cut at 300 code points."""
+    """``"…"`` around the neutralised text, cut at 300 code points. Quotation marks in it become ``'``: the
+    only ``"`` are where it begins and ends.
+    """
     cut = text if len(text) <= QUOTE_LIMIT else text[:QUOTE_LIMIT].rstrip()
-    return f'"{neutral(cut)}"' + ("" if cut == text else " …")
+    return f'"{neutral(cut.translate(_INNER))}"' + ("" if cut == text else " …")
 
 
 _SOURCES = {
@@ -80,29 +86,57 @@ SUFFIX = {
     FIL: "-# Offline: walang naka-configure na modelo",
 }
 NOTHING = {
-    EN: "I found nothing about that. No model is configured, so I can only look things up in what I "
-    "remember and in "
-    "this conversation, and save or forget memories. The operator can configure a model.",
-    ES: "No encontré nada sobre eso. No hay ningún modelo configurado: solo puedo buscar en lo que "
-    "recuerdo y en esta "
-    "conversación, y guardar u olvidar recuerdos. Quien administra el bot puede configurar un modelo.",
-    FIL: "Wala akong nakita tungkol diyan. Walang naka-configure na modelo, kaya makakahanap lang ako "
-    "sa mga naaalala "
-    "ko at sa usapang ito, at makakapag-save o makakalimot ng alaala. Puwedeng mag-configure ng modelo "
-    "ang operator.",
+    Access.FULL: {
+        EN: "I found nothing about that. No model is configured, so I can only look things up in what I "
+        "remember and in this conversation, and save or forget memories. The operator can configure a model.",
+        ES: "No encontré nada sobre eso. No hay ningún modelo configurado: solo puedo buscar en lo que "
+        "recuerdo y en esta conversación, y guardar u olvidar recuerdos. Quien administra el bot puede "
+        "configurar un modelo.",
+        FIL: "Wala akong nakita tungkol diyan. Walang naka-configure na modelo, kaya makakahanap lang ako "
+        "sa mga naaalala ko at sa usapang ito, at makakapag-save o makakalimot ng alaala. Puwedeng "
+        "mag-configure ng modelo ang operator.",
+    },
+    Access.READ: {
+        EN: "I found nothing about that. No model is configured, so I can only look things up in what I "
+        "remember and in this conversation. The operator can configure a model.",
+        ES: "No encontré nada sobre eso. No hay ningún modelo configurado: solo puedo buscar en lo que "
+        "recuerdo y en esta conversación. Quien administra el bot puede configurar un modelo.",
+        FIL: "Wala akong nakita tungkol diyan. Walang naka-configure na modelo, kaya makakahanap lang ako "
+        "sa mga naaalala ko at sa usapang ito. Puwedeng mag-configure ng modelo ang operator.",
+    },
+    Access.NONE: {
+        EN: "I found nothing about that in this conversation. I was given no saved memories here and may "
+        "write none: that is an admin's choice (in a DM, maybe yours). No model is configured, so I can "
+        "only look up what was said. The operator can configure a model.",
+        ES: "No encontré nada sobre eso en esta conversación. Aquí no se me da ningún recuerdo guardado ni "
+        "puedo escribir ninguno: así lo eligió un admin (en un MD, quizá tú). No hay ningún modelo "
+        "configurado: solo puedo buscar en lo que se dijo. Quien administra el bot puede configurar "
+        "un modelo.",
+        FIL: "Wala akong nakita tungkol diyan sa usapang ito. Walang ibinigay sa akin na naka-save na alaala "
+        "dito, at hindi ako puwedeng magsulat: pinili iyan ng isang admin (sa DM, baka ikaw). Walang "
+        "naka-configure na modelo, kaya sa mga sinabi lang ako makakahanap. Puwedeng mag-configure ng modelo "
+        "ang operator.",
+    },
 }
-NO_QUESTION = {
-    EN: f"Ask me what I remember, or tell me what to remember.\n{SUFFIX[EN]}",
-    ES: f"Pregúntame qué recuerdo o dime qué recordar.\n{SUFFIX[ES]}",
-    FIL: f"Itanong mo kung ano ang naaalala ko, o sabihin mo kung ano ang tatandaan ko.\n{SUFFIX[FIL]}",
+OFFER = {
+    Access.FULL: {
+        EN: "Ask me what I remember, or tell me what to remember.",
+        ES: "Pregúntame qué recuerdo o dime qué recordar.",
+        FIL: "Itanong mo kung ano ang naaalala ko, o sabihin mo kung ano ang tatandaan ko.",
+    },
+    Access.READ: {
+        EN: "Ask me what I remember.",
+        ES: "Pregúntame qué recuerdo.",
+        FIL: "Itanong mo kung ano ang naaalala ko.",
+    },
+    Access.NONE: {
+        EN: "Ask me about what was said in this conversation.",
+        ES: "Pregúntame por lo que se dijo en esta conversación.",
+        FIL: "Itanong mo ang mga nasabi sa usapang ito.",
+    },
 }
 WELCOME = {EN: "You're welcome!", ES: "¡De nada!", FIL: "Walang anuman!"}
-KNOWN = {EN: "What I remember:", ES: "Lo que recuerdo:", FIL: "Ang naaalala ko:"}
-GREETING = {
-    EN: "Hi {name}! Ask me what I remember, or tell me what to remember.",
-    ES: "¡Hola, {name}! Pregúntame qué recuerdo o dime qué recordar.",
-    FIL: "Hi {name}! Itanong mo kung ano ang naaalala ko, o sabihin mo kung ano ang tatandaan ko.",
-}
+GREETING = {EN: "Hi {name}!", ES: "¡Hola, {name}!", FIL: "Hi {name}!"}
 ANYBODY = {EN: "there", ES: "qué tal", FIL: "sa iyo"}
 WHAT_TO_REMEMBER = {
     EN: "What should I remember? Tell me in one message, like: remember that my birthday is May 3.",
@@ -110,12 +144,61 @@ WHAT_TO_REMEMBER = {
     "mayo.",
     FIL: "Ano ang tatandaan ko? Sabihin sa isang mensahe, gaya ng: tandaan mo na sa Mayo 3 ang birthday ko.",
 }
+_WRITTEN_ABOUT = {
+    EN: "This is written about me: {text}",
+    ES: "Esto está escrito sobre mí: {text}",
+    FIL: "Ito ang nakasulat tungkol sa akin: {text}",
+}
+_CHARACTER = {EN: "I'm {name}.", ES: "Soy {name}.", FIL: "Ako si {name}."}
+_BUILT_IN = {
+    EN: "I'm {name}Keepsake's built-in persona, without a model.",
+    ES: "Soy {name}el personaje integrado de Keepsake, sin modelo.",
+    FIL: "Ako {name}ang built-in na persona ng Keepsake, na walang modelo.",
+}
+_CALLED = {EN: "{name}, ", ES: "{name}, ", FIL: "si {name}, "}
+
+
+def identity(name: str, about: str, language: Language, *, character: bool) -> str:
+    """Who answers. ``about``: the first sentence of its description, "" when there is none."""
+    if character:
+        said = _CHARACTER[language].format(name=neutral(name))
+    else:
+        own = not name or name == OWN_NAME
+        called = "" if own else _CALLED[language].format(name=neutral(name))
+        said = _BUILT_IN[language].format(name=called)
+    return f"{said} {_WRITTEN_ABOUT[language].format(text=quoted(about))}" if about else said
+
+
 NO_TOOLS = {
-    EN: "I can't change memories in this reply. Nothing was saved or deleted; use the /memory command "
-    "instead.",
-    ES: "No puedo cambiar recuerdos en esta respuesta. No se guardó ni se borró nada; usa el comando "
-    "/memory.",
-    FIL: "Hindi ko mababago ang mga alaala sa sagot na ito. Walang na-save o nabura; gamitin ang /memory.",
+    Access.READ: {
+        EN: "Nothing was saved, changed or deleted: here I only read memories. That is an admin's choice (in "
+        "a DM, yours). `/memory add` and `/memory delete` still work for you.",
+        ES: "No se guardó, cambió ni borró nada: aquí solo leo recuerdos. Así lo eligió un admin (en un MD, "
+        "tú). `/memory add` y `/memory delete` te siguen funcionando.",
+        FIL: "Walang na-save, nabago o nabura: nagbabasa lang ako ng alaala rito. Pinili iyan ng isang admin "
+        "(sa DM, ikaw). Gumagana pa rin para sa iyo ang `/memory add` at `/memory delete`.",
+    },
+    Access.NONE: {
+        EN: "Nothing was saved, changed or deleted: I was given no saved memories here and may write none. "
+        "That is an admin's choice (in a DM, maybe yours). What you add with `/memory add` is kept, but "
+        "used only where memories are read.",
+        ES: "No se guardó, cambió ni borró nada: aquí no se me da ningún recuerdo guardado ni puedo escribir "
+        "ninguno. Así lo eligió un admin (en un MD, quizá tú). Lo que añadas con `/memory add` se conserva, "
+        "pero solo se usa donde se leen recuerdos.",
+        FIL: "Walang na-save, nabago o nabura: walang ibinigay sa akin na naka-save na alaala rito, at hindi "
+        "ako puwedeng magsulat. Pinili iyan ng isang admin (sa DM, baka ikaw). Itatago ang idaragdag mo sa "
+        "`/memory add`, pero gagamitin lang kung saan binabasa ang mga alaala.",
+    },
+}
+"""By what may be done; with the tools, nothing of it is said."""
+
+IN_A_DM = {
+    EN: "In a DM I can't write what a whole server shares, so nothing was saved. Say it in that server, or "
+    "use `/memory add` there.",
+    ES: "En un MD no puedo escribir lo que comparte todo un servidor, así que no se guardó nada. Dilo en ese "
+    "servidor o usa allí `/memory add`.",
+    FIL: "Sa DM, hindi ko maisusulat ang para sa buong server, kaya walang na-save. Sabihin mo iyan sa "
+    "server na iyon, o gamitin doon ang `/memory add`.",
 }
 NOT_REMEMBERED = {
     EN: "I have no saved memory like that, so there is nothing to forget.",
@@ -302,6 +385,8 @@ def outcome(
         return WAITS_FOR[language].format(name=neutral(member))
     if word == "needs_approval" and "press Approve below" in words:
         return WAITS_FOR_YOU[language]
+    if word == "not_allowed" and "private conversation" in words:
+        return IN_A_DM[language]
     if word == "too_long":
         limit = re.search(r"\d[\d,.]*(?<=\d)", words)
         most = _AT_MOST[language].format(number=limit[0]) if limit else ""

@@ -121,11 +121,19 @@ _CHANGE = _lists(CHANGE)
 _BECOMES_RX = {tongue: re.compile(words, re.IGNORECASE) for tongue, words in BECOMES.items()}
 _THANKS = "(?:please|pls|thanks|thank you|por favor|gracias|salamat|ok|okay|ha|po)"
 _THANKS_RX = re.compile(rf"[\s,]{{1,3}}{_THANKS}$", re.IGNORECASE)
+_ALL = (
+    r"(?:for|para(?: sa)?) (?:(?:the|this|our|my|whole|el|este|nuestro|mi|todo|buong) ){0,3}"
+    r"(?:server|servidor|guild|grupo|group|clan|everyone|everybody|tod[oa]s|lahat)"
+    r"(?: (?:namin|natin|na ito))?"
+)
+_TO_ALL = re.compile(rf"{_ALL}(?: ?[,:] ?| (?:that|que|na) |$)", re.IGNORECASE)
+"""Between "remember this" and the thing itself, or after "remember that": it is about the server."""
+
 _LATE_RX = tuple(
     (
         tongue,
         re.compile(
-            rf"\s?[,.;!—-]{{1,3}}\s?(?:{body})(?:[\s,]{{1,3}}{_THANKS})?[.!\s]{{0,9}}$",
+            rf"\s?[,.;!—-]{{1,3}}\s?(?:{body})(?P<all> {_ALL})?(?:[\s,]{{1,3}}{_THANKS})?[.!\s]{{0,9}}$",
             re.IGNORECASE,
         ),
     )
@@ -135,8 +143,8 @@ _LATE_RX = tuple(
 _PIECE = re.compile(r"\S{1,64}")
 _SENTENCE = re.compile(r"((?<=[.!?…])\s+|\n+)")
 _FOR_ALL = re.compile(
-    r" (?:for|para|por|sa) (?:\w{1,20} ){0,2}(?:server|servidor|guild|group|grupo|clan|us|everyone|everybody"
-    r"|nosotr[oa]s|tod[oa]s|amin|atin|lahat)\b"
+    r" (?:for|para|por|sa|on|in|into|to|en|del) (?:\w{1,20} ){0,2}(?:server|servidor|guild|group|grupo|clan"
+    r"|us|all|everyone|everybody|nosotr[oa]s|tod[oa]s|amin|atin|lahat)\b"
 )
 """In the words that make up the request: it is about the server."""
 
@@ -250,7 +258,9 @@ def _found(tongue: Language, match: re.Match[str], sentence: str, further: str =
     thing = "" if told and _POINTER.fullmatch(told) else _tidy(f"{rest} {further}")
     if asked and not thing:
         return None
-    return Request(thing, tongue, shared=bool(_FOR_ALL.search(opened)))
+    to_all = _TO_ALL.match(thing)
+    thing = _tidy(thing[to_all.end() :]) if to_all else thing
+    return Request(thing, tongue, shared=to_all is not None or bool(_FOR_ALL.search(opened)))
 
 
 def _pieces(text: str) -> list[tuple[str, str]]:
@@ -315,7 +325,7 @@ def _afterwards(sentence: str) -> Request | None:
     for tongue, pattern in _LATE_RX:
         match = pattern.search(sentence, max(_LEAST, len(sentence) - _LATE))
         if match:
-            return Request(_tidy(sentence[: match.start()]), tongue)
+            return Request(_tidy(sentence[: match.start()]), tongue, shared=match["all"] is not None)
     return None
 
 

@@ -73,10 +73,12 @@ LEAD = {
 _MEMBER = _any(r"<@!?\d{1,20}+>", r"@[\w-]{1,40}+")
 """Another member, mentioned: raw or by name."""
 
-_EN_FOR = (
-    "(?: for (?:me|us|all of us|everyone|everybody"
-    "|(?:the |this |our )?(?:whole )?(?:server|guild|group|clan)))?"
+_EN_ALL = _any(
+    " for (?:us|all(?: of us)?|everyone|everybody)(?: here)?"
+    "(?: (?:on|in) (?:the|this|our|my) (?:server|guild))?",
+    " (?:for|on|in) (?:(?:the|this|our|my) )?(?:(?:whole|entire) )?(?:server|guild|group|clan)",
 )
+_EN_FOR = f"(?: for me|{_EN_ALL})?"
 _EN_THAT = _any(" that\\b", r" (?:this|it)? ?[:,—-]", " this\\b", " the fact that\\b", r" ?:")
 _EN_NOT = "(?:don'?t|do not|never) (?:ever |you )?forget"
 _EN_ME = r"(?=(?:i|i'm|im|i've|i'll|we|we're|my|our|me as)\b)"
@@ -102,14 +104,16 @@ _EN_NOTE = _any(
     "note",
     "save",
     "store",
-    "(?:save|commit|add|put|store) (?:(?:this|it) )?(?:to|in|into) (?:(?:your|the) )?(?:memory|memories)",
+    "(?:save|commit|add|put|store) (?:(?:this|it) )?(?:to|in|into) (?:(?:your|the|this|our|my) )?"
+    "(?:(?:server|guild)(?:'s)? )?(?:memory|memories)",
     "update your memory",
     "for (?:future|later) reference",
 )
 
+_ES_SERVER = "(?:(?:el|este|nuestro|mi|todo el) )?(?:servidor|server|grupo|clan)"
 _ES_FOR = (
-    "(?: (?:por|para) (?:mí|mi|nosotr[oa]s|tod[oa]s"
-    "|(?:(?:el|este|nuestro|todo el) )?(?:servidor|server|grupo|clan)))?"
+    f"(?: (?:por|para) (?:mí|mi(?! serv)|nosotr[oa]s|tod[oa]s(?: aquí)?(?: en {_ES_SERVER})?)"
+    f"| (?:por|para|en) {_ES_SERVER})?"
 )
 _ES_THAT = _any(" (?:de )?que\\b", r" (?:esto|lo siguiente)\b ?[:,]?", r" ?[:,]")
 _ES_NOT = _any(
@@ -123,7 +127,7 @@ _ES_REMEMBER = _any(
 _ES_NOTE = _any(
     "(?:toma|tomá|tome|tomar|tomes) nota",
     "(?:ten|tené|tenga|tener|tengas) (?:en cuenta|presente)",
-    "guard(?:a|á|ar|e|es)(?: (?:esto|en (?:(?:tu|la) )?memoria))?",
+    "guard(?:a|á|ar|e|es)(?: (?:esto|en (?:(?:tu|la) )?memoria(?: del servidor)?))?",
     "(?:apunt|anot|memoriz|registr|grab)(?:a|á|ar|e|es)(?:me|te)?",
     "(?:apúnta|anóta|grába)(?:te|me)",
     "memorice|memorices",
@@ -131,7 +135,8 @@ _ES_NOTE = _any(
 )
 
 _FIL_FOR = (
-    "(?: para sa (?:akin|amin|atin|lahat|(?:buong )?(?:server|grupo|clan)(?: (?:na ito|namin|natin))?))?"
+    "(?: para sa (?:akin|amin|atin|lahat(?: dito)?)"
+    "| (?:para )?sa (?:buong )?(?:server|grupo|clan)(?: (?:na ito|namin|natin|ko))?)?"
 )
 _FIL_THAT = _any(" (?:na|that)\\b", r" '?(?:ito|to)\b ?[:,]?", r" ?[:,]")
 _FIL_YOU = r"(?: (?:mo|niyo|nyo|ninyo|po|nga|lang|palagi|lagi)\b){0,5}(?: (?:mong|ninyong|niyong|nyong)\b)?"
@@ -151,7 +156,8 @@ _FIL_NOT = (
 
 REMEMBER: tuple[tuple[Language, str], ...] = (
     (Language.EN, f"remember{_EN_FOR}{_EN_THAT}"),
-    (Language.EN, rf"remember{_EN_FOR} {_EN_ME}"),
+    (Language.EN, rf"remember(?: for me|(?= for){_EN_ALL})? {_EN_ME}"),
+    (Language.EN, rf"remember(?= for){_EN_ALL}(?: ?, (?=\S)| {_EN_BARE})"),
     (Language.EN, f"remember{_EN_TO}"),
     (Language.EN, f"{_EN_NOT}{_EN_FOR}{_EN_THAT}"),
     (Language.EN, rf"{_EN_NOT} {_EN_ME}"),

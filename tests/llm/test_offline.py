@@ -298,6 +298,13 @@ def test_a_neutral_text_holds_no_live_markup(text: str) -> None:
     assert not re.search(r"(?<!\\)[*|`<>#\[\]()]|@everyone|^-#|@\d", shown)
 
 
+def _one_mark(text: str) -> str:
+    """A quotation holds no quotation marks but ``'``, and none of the signs that turn a text around."""
+    return re.sub(
+        r"[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]", "", re.sub('["“”„‟«»＂″〝〞❝❞]', "'", text)
+    )
+
+
 def _plain(shown: str) -> str:
     return re.sub(r"\\(.)", r"\1", shown.replace("\u200b", ""))
 
@@ -346,9 +353,10 @@ async def test_every_quotation_stands_in_the_prompt(
     _, whole = await collect(offline.stream(Request(messages, TOOLS)))
     prompt = "\n".join(message.text for message in messages)
     for line in whole.text.splitlines():
-        quotation = re.search(r'(?:\(m\d+\)|\d\d:\d\d): "(.*)"', line)
+        quotation = re.search(r'(?:\(m\d+\)|said): "(.*)"', line)
         if quotation:
-            assert _plain(quotation[1]) in prompt.replace("\u200b", "")
+            assert '"' not in quotation[1]
+            assert _plain(quotation[1]) in _one_mark(prompt.replace("\u200b", ""))
     assert "@everyone" not in whole.text
 
 
