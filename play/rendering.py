@@ -22,6 +22,17 @@ _list_messages = _snapshot._message_navigation
 _same_speaker = _snapshot._is_compact_message
 _known: OrderedDict[tuple[str, str, str], str] = OrderedDict()
 
+_REWORDED = {
+    "/selects.js": (
+        ('"Select an option"', '"Make a selection"'),
+        ('"Select one or more options"', '"Make a selection"'),
+        ('"SimCord selection draft actions"', '"Make a selection"'),
+        ('"SimCord selection draft"', '"Make a selection"'),
+    ),
+    # A picked choice shows its name, not the value that the bot is sent.
+    "/commands.js": ((': String(value?.raw ?? "")', ': String(value?.label ?? value?.raw ?? "")'),),
+}
+
 
 def _tokens(value: Any, profile: str = "message", *, context: Mapping[str, Any] | None = None) -> Any:
     """simcord's ``markdown_tokens``, remembered: the same text in the same context has the same tokens.
@@ -60,6 +71,13 @@ def _goes_on(previous: Any, message: Any, timezone: str, env: Any) -> bool:
         (message.author_name, message.author_avatar),
     )
     return named[0] == named[1] and bool(_same_speaker(previous, message, timezone, env))
+
+
+def reworded(path: str, script: str) -> str:
+    """A part of simcord's page, with what a person reads in Discord's words."""
+    for theirs, discords in _REWORDED.get(path, ()):
+        script = script.replace(theirs, discords)
+    return script
 
 
 def make_it_fit() -> None:

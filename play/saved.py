@@ -1,4 +1,4 @@
-"""The world's file: what was said, threads, webhooks and registered commands, in one JSON file.
+"""The world's file: what was said and by whom, threads, webhooks and registered commands, in one JSON file.
 
 Written whole beside the old one and moved over it, so that a kill at any moment leaves a whole file.
 Ephemeral messages and unfinished "thinking…" ones aren't kept: Discord forgets them too. Uploaded files
@@ -31,11 +31,13 @@ from simcord.backend.models import (
     Webhook,
 )
 
+from play.scene import BOT_ID, PEOPLE
 from play.webhooks import avatar_url, hang_up, picture_at
 
 VERSION = 1
 _LOADING = 1 << 7
 _NOT_KEPT = {"poll", "stickers"}
+_BUILT = {BOT_ID, *(person.id for person in PEOPLE)}
 
 
 @dataclass(slots=True)
@@ -170,8 +172,10 @@ def picture(backend: Any, *, seeded: bool) -> Picture:
         for attachment in message.attachments
         if (blob := backend.cdn.get(attachment["url"])) is not None
     }
+    # Whoever spoke is kept, also when the webhook is deleted or the member has left: what they said stays.
+    strangers = [user for user in backend.users.values() if user.id not in _BUILT]
     worn = {message.author_avatar for message in messages if message.author_avatar} | {
-        url for webhook in backend.webhooks.values() if (url := avatar_url(backend, webhook))
+        url for user in strangers if (url := avatar_url(user))
     }
     files |= {url: blob for url in worn if (blob := picture_at(backend, url)) is not None}
     world = {
@@ -183,11 +187,8 @@ def picture(backend: Any, *, seeded: bool) -> Picture:
             for channel in backend.channels.values()
             if channel.is_thread and channel.guild_id is not None
         ],
+        "users": [asdict(user) for user in strangers],
         "webhooks": [asdict(webhook) for webhook in backend.webhooks.values()],
-        "avatars": {
-            str(webhook.id): backend.users[webhook.webhook_user_id].avatar
-            for webhook in backend.webhooks.values()
-        },
         "commands": [
             [scope, name, int(kind), command]
             for scope, registered in backend.commands.items()
@@ -205,15 +206,21 @@ def restore(backend: Any, stored: Stored) -> None:
         backend.channels[channel.id] = channel
         backend.messages.setdefault(channel.id, {})
         backend.guilds[channel.guild_id].thread_ids.append(channel.id)
+    for row in world.get("users", ()):
+        user = User(**row)
+        backend.users[user.id] = user
     for row in world["webhooks"]:
         webhook = Webhook(**row)
         backend.webhooks[webhook.id] = webhook
         backend.webhook_tokens[webhook.token] = webhook.id
-        backend.users[webhook.webhook_user_id] = User(
-            id=webhook.webhook_user_id,
-            name=webhook.name,
-            bot=True,
-            avatar=world.get("avatars", {}).get(str(webhook.id)),
+        backend.users.setdefault(  # a file of before kept no users, only the webhooks' pictures
+            webhook.webhook_user_id,
+            User(
+                id=webhook.webhook_user_id,
+                name=webhook.name,
+                bot=True,
+                avatar=world.get("avatars", {}).get(str(webhook.id)),
+            ),
         )
     for scope, name, kind, command in world["commands"]:
         backend.commands.setdefault(scope, {})[name, kind] = command
@@ -221,8 +228,12 @@ def restore(backend: Any, stored: Stored) -> None:
         hang_up(backend, url, content)
     for row in world["messages"]:
         message = _message_in(row)
-        if message.channel_id not in backend.messages or message.author_id not in backend.users:
+        if message.channel_id not in backend.messages:
             continue
+        backend.users.setdefault(  # a file of before kept no users; each message knows the name it was under
+            message.author_id,
+            User(id=message.author_id, name=message.author_name or "Deleted User", bot=True),
+        )
         backend.messages[message.channel_id][message.id] = message
         backend._reserved_ids.add(message.id)
         backend.channels[message.channel_id].last_message_id = message.id

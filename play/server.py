@@ -21,7 +21,7 @@ from aiohttp import web
 from simcord.backend.errors import BackendError, SetupError
 
 from play.menus import use_menu
-from play.rendering import make_it_fit
+from play.rendering import make_it_fit, reworded
 from play.scene import BOT_COLOR, BOT_NAME, GUILD_NAME, PEOPLE
 from play.seats import Seat, SeatServer
 from play.world import PlayError, World
@@ -145,6 +145,8 @@ class PlayServer:
         if request.path.startswith("/fonts/"):
             answer.headers["Cache-Control"] = "private, max-age=86400, immutable"
             del answer.headers["Pragma"]
+        elif answer.text is not None:
+            answer.text = reworded(request.path, answer.text)
         return answer
 
     async def _frame_of_a_seat(self, request: web.Request) -> web.Response:

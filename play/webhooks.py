@@ -48,9 +48,8 @@ def make_them_whole() -> None:
                 routes[at] = (parts, _pictured(handler))
 
 
-def avatar_url(backend: Any, webhook: Any) -> str | None:
-    """The address of a webhook's picture on Discord, when it has one."""
-    user = backend.users[webhook.webhook_user_id]
+def avatar_url(user: Any) -> str | None:
+    """The address of a user's picture on Discord, when it has one. A webhook is a user, too."""
     return f"{_AVATARS}/{user.id}/{user.avatar}.png" if user.avatar else None
 
 
@@ -98,7 +97,7 @@ def _body(ctx: Any) -> tuple[dict[str, Any], bool]:
     body, with_components = (dict(ctx.body()), True) if own else _read(ctx)
     if ctx.method == "POST":
         body["username"] = body.get("username") or webhook.name
-        body["avatar_url"] = body.get("avatar_url") or avatar_url(ctx.backend, webhook)
+        body["avatar_url"] = body.get("avatar_url") or avatar_url(ctx.backend.users[webhook.webhook_user_id])
     return body, with_components
 
 

@@ -19,7 +19,7 @@
       const { kind, request_id: id } = JSON.parse(options.body instanceof FormData ? options.body.get("payload") : options.body);
       kinds.set(id, kind);
       // Who speaks or runs a command wants to see what comes of it.
-      if (["send_message", "run_command"].includes(kind)) atEnd = true;
+      if (["send_message", "run_command"].includes(kind)) goToTheEnd();
     }
     const response = await asked(resource, options);
     if (path.includes("/api/state")) {
@@ -164,6 +164,7 @@
       const send = document.getElementById("send-message");
       if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.target !== composerInput()) return;
       if (!(send instanceof HTMLButtonElement) || !send.disabled || !composerInput()?.value.trim()) return;
+      if (form.querySelector(".command-popup:not([hidden])")) return; // it picks a command, and sends nothing
       event.preventDefault();
       event.stopImmediatePropagation();
       const until = Date.now() + 8000;
@@ -178,10 +179,22 @@
   // ---------------------------------------------------------------- staying at the newest message
   // simcord follows only from the very last pixel, and not in a tab in the background.
   let handUntil = 0;
+  let latestWanted = false;
   function timeline() { return document.getElementById("channel-timeline"); }
+
+  function goToTheEnd() {
+    atEnd = latestWanted = true;
+    handUntil = 0; // a scroll that is still under way was meant for what stood there before
+    follow();
+  }
 
   function follow() {
     const box = timeline();
+    // Whoever had gone far up is shown the channel's last page, which isn't drawn there.
+    if (latestWanted && window.simcordPreview?.ready) {
+      latestWanted = false;
+      if (!document.getElementById("history-newer")?.hidden) document.getElementById("new-messages")?.click();
+    }
     if (box && atEnd && box.scrollHeight - box.scrollTop - box.clientHeight > 1) box.scrollTop = box.scrollHeight;
     document.body.classList.toggle("play-at-end", atEnd);
   }
@@ -192,8 +205,8 @@
     const byHand = () => { handUntil = Date.now() + 700; };
     for (const kind of ["wheel", "touchmove", "pointerdown"]) box.addEventListener(kind, byHand, { passive: true });
     document.addEventListener("keydown", (event) => {
-      const typing = event.target instanceof HTMLTextAreaElement || event.target?.isContentEditable;
-      if (!typing && ["PageUp", "PageDown", "Home", "End", "ArrowUp", "ArrowDown"].includes(event.key)) byHand();
+      const elsewhere = event.target.closest?.("#channel-composer, [role=dialog], [role=menu], [role=combobox]");
+      if (!elsewhere && ["PageUp", "PageDown", "Home", "End", "ArrowUp", "ArrowDown"].includes(event.key)) byHand();
     });
     box.addEventListener("scroll", () => {
       if (Date.now() < handUntil) { atEnd = box.scrollHeight - box.scrollTop - box.clientHeight < 60; follow(); }
@@ -219,15 +232,27 @@
         else field.dispatchEvent(new InputEvent("input", { bubbles: true }));
       });
     });
+    form.addEventListener("input", () => showWhole(form));
+    window.addEventListener("resize", () => showWhole(form));
     // Whoever chooses with the mouse goes on in the same field.
     form.addEventListener("mousedown", (event) => { if (event.target.closest?.(".command-suggestion")) event.preventDefault(); });
     new MutationObserver(() => {
+      showWhole(form);
       const heading = form.querySelector(".command-popup:not(.is-browsing) .command-popup-heading");
       const empty = form.querySelector(".command-popup:not(.is-browsing) .command-empty");
       if (heading?.textContent.startsWith("OPTIONS MATCHING")) heading.dataset.completes = "1";
       if (heading?.textContent === "OPTIONS MATCHING ") heading.textContent = "OPTIONS";
       if (empty?.textContent === "No options match" && asking()) empty.textContent = "Loading options…";
     }).observe(form, { childList: true, subtree: true });
+  }
+
+  // A value that is longer than its field can be read beneath it.
+  function showWhole(form) {
+    for (const field of form.querySelectorAll(".command-option-input")) {
+      const pill = field.closest(".command-pill");
+      if (field.scrollWidth > field.clientWidth) pill.dataset.whole = field.value;
+      else delete pill.dataset.whole;
+    }
   }
 
   // simcord gives a dialog's × the focus; whoever opens one wants to write.
@@ -254,7 +279,7 @@
     if (event.data?.play === "toast") toast(String(event.data.text));
   });
 
-  window.play = { asked, headers, faces, kinds, toast, leaveTheEnd: () => { atEnd = false; follow(); } };
+  window.play = { asked, headers, faces, kinds, toast, goToTheEnd, leaveTheEnd: () => { atEnd = latestWanted = false; follow(); } };
 
   document.addEventListener("DOMContentLoaded", () => {
     furnishComposer();

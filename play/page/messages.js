@@ -2,7 +2,7 @@
 // "Apps" on it, links that jump, a face before its picture is there.
 "use strict";
 (() => {
-  const { asked, headers, faces, kinds, toast, leaveTheEnd } = window.play;
+  const { asked, headers, faces, kinds, toast, leaveTheEnd, goToTheEnd } = window.play;
 
   // ---------------------------------------------------------------- "Apps" on a message
   async function loadMenus() {
@@ -34,6 +34,7 @@
   }
 
   async function useMenu(messageId, name) {
+    goToTheEnd();
     const response = await asked("/play/menus", {
       method: "POST", headers: { ...headers, "Content-Type": "application/json" },
       body: JSON.stringify({ page: window.simcordPreview?.contextId || "", message: messageId, name }),
@@ -77,6 +78,12 @@
       bar.append(apps);
     }
     point(); // simcord may have drawn the message anew
+    // Discord says "(edited)" behind the words; simcord puts it before them, out at the margin.
+    for (const edited of document.querySelectorAll(".channel-message > .message-edited-compact")) {
+      const words = edited.parentElement.querySelector(":scope > .message-content");
+      const last = words?.lastElementChild;
+      (last?.matches(".markdown-paragraph") ? last : words)?.append(edited);
+    }
     // Discord marks whatever a program says with the same word.
     for (const badge of document.querySelectorAll(".message-app-badge")) {
       if (badge.textContent !== "APP") badge.textContent = "APP";

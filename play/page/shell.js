@@ -25,6 +25,23 @@
     return node;
   }
 
+  // Drawn, not written: a machine without the font for such a sign would show an empty box.
+  const DRAWINGS = {
+    lock: "M6 11h12v9H6zM8.5 11V8a3.5 3.5 0 0 1 7 0v3",
+    turn: "M6 4v9a3 3 0 0 0 3 3h9m-4-4 4 4-4 4",
+    away: "M7 17 17 7M9 7h8v8",
+    list: "M4 6h16M4 12h16M4 18h16",
+  };
+  function icon(name) {
+    const [picture, path] = ["svg", "path"].map((tag) => document.createElementNS("http://www.w3.org/2000/svg", tag));
+    picture.setAttribute("viewBox", "0 0 24 24");
+    picture.setAttribute("class", "icon");
+    picture.setAttribute("aria-hidden", "true");
+    path.setAttribute("d", DRAWINGS[name]);
+    picture.append(path);
+    return picture;
+  }
+
   function cover(title, text = "") {
     $("cover").hidden = !title;
     $("cover").querySelector("strong").textContent = title;
@@ -60,14 +77,15 @@
   function current() { return state.world?.channels.find((item) => item.id === state.channel); }
 
   // ---------------------------------------------------------------- drawing
-  const marks = { text: "#", private: "🔒", thread: "⤷", dm: "@" };
+  function mark(kind) { return { private: icon("lock"), thread: icon("turn"), dm: "@" }[kind] || "#"; }
+
   function channelRow(item) {
     const key = `${state.person}:${item.id}`;
     if (!seen.has(key) || item.id === state.channel) seen.set(key, item.last);
     const row = element("li", { className: item.kind });
     row.classList.toggle("unread", BigInt(seen.get(key)) < BigInt(item.last));
     const button = element("button", { type: "button" },
-      element("span", { className: "mark", textContent: marks[item.kind] || "#" }),
+      element("span", { className: "mark" }, mark(item.kind)),
       element("span", { className: "name", textContent: item.name }));
     if (item.typing) button.append(element("span", { className: "dots", textContent: "•••", title: "Keepsake is typing" }));
     if (item.id === state.channel) button.setAttribute("aria-current", "page");
@@ -83,7 +101,7 @@
     if (item.admin) pick.append(element("small", { textContent: "admin" }));
     pick.setAttribute("aria-pressed", String(item.key === state.person));
     pick.addEventListener("click", () => go(item.key, state.channel));
-    const tab = element("button", { type: "button", className: "tab", textContent: "↗", title: `Play ${item.name} in another tab` });
+    const tab = element("button", { type: "button", className: "tab", title: `Play ${item.name} in another tab` }, icon("away"));
     tab.setAttribute("aria-label", tab.title);
     tab.addEventListener("click", () => window.open(`/#${token}&as=${item.key}&in=${state.channel}`, "_blank"));
     return element("li", {}, pick, tab);
@@ -115,14 +133,14 @@
     if (picture === drawn) return;
     drawn = picture;
     const me = world.people.find((item) => item.key === state.person);
-    const focused = document.activeElement?.closest("li") ? document.activeElement.textContent : null;
+    const named = (item) => item.getAttribute("aria-label") || item.textContent;
+    const focused = document.activeElement?.closest("li") ? named(document.activeElement) : null;
     $("guild").textContent = world.guild;
     $("channels").replaceChildren(...world.channels.filter((item) => item.kind !== "dm").map(channelRow));
     $("direct").replaceChildren(...world.channels.filter((item) => item.kind === "dm").map(channelRow));
     $("people").replaceChildren(...world.people.map(personRow));
-    if (focused) [...document.querySelectorAll("#side li button")].find((item) => item.textContent === focused)?.focus();
+    if (focused) [...document.querySelectorAll("#side li button")].find((item) => named(item) === focused)?.focus();
     showBot(state.restarting ? "restarting…" : world.bot.online ? "online" : "offline");
-    $("restart").disabled = state.restarting;
     const here = current();
     $("you").replaceChildren("You are ", element("strong", { textContent: me.name }), me.admin ? " (admin)" : "", " in ",
       element("strong", { textContent: here?.kind === "dm" ? "your direct messages" : `#${here?.name || "?"}` }), ".");
@@ -133,9 +151,13 @@
   function showBot(how) {
     $("bot-state").classList.toggle("online", how === "online");
     $("bot-state").lastElementChild.textContent = how;
+    $("restart").disabled = ["restarting…", "stopped"].includes(how);
+    $("restart").title = how === "stopped" ? STOPPED.join(" ") : "Ends the bot and starts it again: same world, same database";
   }
 
   // ---------------------------------------------------------------- life
+  const STOPPED = ["The playground has stopped.", "Start it again (python run.py play) and open the address that it prints."];
+
   async function look(now = false) {
     try {
       const person = state.person || "ana";
@@ -152,7 +174,7 @@
       state.misses += 1;
       if (error.status === 401 || error.status === 403) cover("This address is of an earlier playground.", "Open the address that the terminal shows now.");
       else if (error.status === 404) { state.person = ""; state.channel = ""; }
-      else if (state.misses > 2) cover("The playground has stopped.", "Start it again (python run.py play) and open the address that it prints.");
+      else if (state.misses > 2) cover(...STOPPED);
       if (!$("cover").hidden) showBot("stopped");
     }
   }
@@ -168,8 +190,13 @@
       cover("");
       return true;
     } catch (error) {
-      cover("The bot didn't start again.", error.message);
-      setTimeout(() => cover(""), 8000);
+      if (error.status) {
+        cover("The bot didn't start again.", error.message);
+        setTimeout(() => cover(""), 8000);
+      } else {
+        cover(...STOPPED); // nobody answered at all
+        state.misses = 3;
+      }
       return false;
     } finally {
       state.restarting = false;
@@ -182,6 +209,7 @@
     setTimeout(tick, 1000);
   }
 
+  $("side-open").append(icon("list"));
   $("restart").addEventListener("click", () => void restart());
   $("side-open").addEventListener("click", () => document.body.classList.add("side-open"));
   document.querySelector("main").addEventListener("click", (event) => {

@@ -105,7 +105,7 @@ class Bot(commands.AutoShardedBot):
 
     async def setup_hook(self) -> None:
         self.add_dynamic_items(Undo)
-        for command in (memory, find, think, silent, admin, note, bring, weigh, keep, add_note):
+        for command in (memory, find, tone, think, silent, admin, note, bring, weigh, keep, add_note):
             self.tree.add_command(command)
         await self.tree.sync()
         self.beat.start()
@@ -183,6 +183,22 @@ class Bot(commands.AutoShardedBot):
         await hook.edit_message(first.id, content="Below deck.", thread=thread)
         await hook.delete_message(second.id, thread=thread)
 
+    async def do_correct(self, message: discord.Message, rest: str) -> None:
+        """A first message, then others that are edited: words, code, an embed alone."""
+        await message.channel.send("So it begins.")
+        words = await message.channel.send("A frist draft.")
+        await words.edit(content="A first draft.")
+        code = await message.channel.send("`1`")
+        await code.edit(content="```\n2\n```")
+        card = await message.channel.send(embed=discord.Embed(title="Old"))
+        await card.edit(embed=discord.Embed(title="New"))
+
+    async def do_ask(self, message: discord.Message, rest: str) -> None:
+        view = discord.ui.View(timeout=None)
+        options = [discord.SelectOption(label=label) for label in ("Rum", "Tea", "Milk")]
+        view.add_item(discord.ui.Select(custom_id="drinks", max_values=3, options=options))
+        await message.channel.send("What do you drink?", view=view)
+
     async def do_secret(self, message: discord.Message, rest: str) -> None:
         thread = await message.channel.create_thread(name="Behind the curtain")
         await thread.add_user(message.author)
@@ -223,6 +239,17 @@ async def find(interaction: discord.Interaction, text: str) -> None:
 async def _complete(interaction: discord.Interaction, current: str) -> list[app_commands.Choice[str]]:
     facts = [fact for fact in interaction.client.facts() if current.lower() in fact.lower()]
     return [app_commands.Choice(name=fact, value=fact) for fact in facts[:25]]
+
+
+@app_commands.command(description="How I speak")
+@app_commands.choices(
+    how=[
+        app_commands.Choice(name="Softly, as at night", value="soft"),
+        app_commands.Choice(name="Loudly, as in a storm", value="loud"),
+    ]
+)
+async def tone(interaction: discord.Interaction, how: app_commands.Choice[str], words: str) -> None:
+    await interaction.response.send_message(f"{how.value}: {words}", ephemeral=True)
 
 
 @app_commands.command(description="Think first")

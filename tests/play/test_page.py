@@ -60,6 +60,63 @@ async def test_an_options_choices_are_there_before_a_letter_is_typed(stage: Stag
     assert chat.complaints == []
 
 
+async def test_a_picked_choice_shows_its_name_and_a_long_value_can_be_read(stage: Stage) -> None:
+    words = "The lanterns hang over the harbour, " * 8 + "and nobody counts them."
+    for width in (1280, 390):
+        chat = await stage.chat(width=width)
+        await chat.run("tone")
+        await chat.page.keyboard.press("ArrowDown")
+        await chat.page.keyboard.press("Enter")
+        how, said = (chat.frame.locator(f'.command-pill[data-option="{name}"]') for name in ("how", "words"))
+        assert await how.locator("input").input_value() == "Loudly, as in a storm"
+        assert await how.locator("input").evaluate("field => field.scrollWidth - field.clientWidth") == 0
+        await said.locator("input").fill(words)
+        beneath = "pill => [getComputedStyle(pill, '::after').content, pill.scrollWidth - pill.clientWidth]"
+        assert await said.evaluate(beneath) == [f'"{words}"', 0]
+        await said.locator("input").fill("Ahoy")
+        assert await said.evaluate(beneath) == ["none", 0]
+        await said.locator("input").press("Enter")
+        await chat.line("loud: Ahoy").last.wait_for()
+        assert chat.complaints == []
+
+
+@pytest.mark.parametrize("far", [False, True])
+async def test_the_answer_to_ones_own_command_comes_into_view(stage: Stage, far: bool) -> None:
+    from playwright.async_api import expect
+
+    for count in range(200):
+        await stage.world.say("ben", stage.world.room("general"), f"Boat {count} is folded.")
+    chat = await stage.chat()
+    await chat.line("Boat 199").wait_for()
+    await chat.lines.last.hover()
+    await chat.page.mouse.wheel(0, -30_000)
+    if far:
+        for _ in range(3):
+            await chat.frame.locator("#history-older").click()
+            await chat.page.wait_for_timeout(400)
+        await chat.line("Boat 199").wait_for(state="detached")
+    await expect(chat.line("Boat 199")).not_to_be_in_viewport()
+    await chat.run("tone")
+    await chat.page.keyboard.press("ArrowDown")
+    await chat.page.keyboard.press("Enter")
+    await chat.page.keyboard.type("Ahoy")
+    await chat.page.keyboard.press("Enter")
+    await expect(chat.line("loud: Ahoy")).to_be_in_viewport()
+    await chat.page.wait_for_timeout(1_000)  # nothing scrolls it away again
+    await expect(chat.line("loud: Ahoy")).to_be_in_viewport()
+    assert chat.complaints == []
+
+
+async def test_enter_picks_a_command_also_while_an_answer_is_awaited(stage: Stage) -> None:
+    chat = await stage.chat()
+    await chat.box.press_sequentially("/note")
+    await chat.frame.get_by_role("option").filter(has_text="/note add").first.wait_for()
+    await chat.frame.locator("#send-message").evaluate("send => { send.disabled = true; }")
+    await chat.box.press("Enter")
+    await chat.frame.locator('[data-command-mode="true"]').wait_for()
+    assert await chat.line("/note").count() == 0
+
+
 async def test_a_used_command_is_named_in_full(stage: Stage) -> None:
     chat = await stage.chat()
     await chat.run("note add")
@@ -159,6 +216,23 @@ async def test_the_bots_menus_open_on_a_message_and_a_dialog_waits_for_words(sta
     assert chat.complaints == []
 
 
+async def test_the_answer_to_a_menu_far_up_comes_into_view(stage: Stage) -> None:
+    from playwright.async_api import expect
+
+    for count in range(30):
+        await stage.world.say("ben", stage.world.room("general"), f"Boat {count} is folded.")
+    chat = await stage.chat()
+    line = chat.line("chimney smokes again").first
+    await chat.lines.last.hover()
+    await chat.page.mouse.wheel(0, -30_000)
+    await expect(line).to_be_in_viewport()
+    await line.hover()
+    await line.get_by_role("button", name="Apps").click()
+    await chat.frame.get_by_role("menuitem", name="Save to memory").click()
+    await expect(chat.line("Kept: The tavern's chimney")).to_be_in_viewport()
+    assert chat.complaints == []
+
+
 async def test_where_the_bot_has_no_menus_none_is_offered(stage: Stage) -> None:
     commands = stage.world.env.backend.commands[None]
     for key in [key for key in commands if key[1] == AppCommandType.MESSAGE]:
@@ -168,6 +242,31 @@ async def test_where_the_bot_has_no_menus_none_is_offered(stage: Stage) -> None:
     await line.hover()
     await line.get_by_role("button", name="Reply").wait_for()
     assert await line.get_by_role("button", name="Apps").count() == 0
+
+
+async def test_edited_stands_behind_the_words_of_a_message_without_a_head(stage: Stage) -> None:
+    chat = await stage.chat()
+    await chat.say("@Keepsake correct")
+    await chat.line("So it begins.").wait_for()
+    for message in (chat.line("A first draft."), chat.line("2"), chat.notice("New")):
+        edited = message.last.get_by_text("(edited)")
+        await edited.wait_for()
+        box, words = await edited.bounding_box(), await chat.line("So it begins.").locator("p").bounding_box()
+        assert box is not None
+        assert words is not None
+        assert box["x"] >= words["x"]
+    assert await chat.line("A first draft.").locator("p").inner_text() == "A first draft.(edited)"
+    assert chat.complaints == []
+
+
+async def test_a_menu_of_several_speaks_discords_words(stage: Stage) -> None:
+    chat = await stage.chat()
+    await chat.say("@Keepsake ask")
+    menu = chat.line("What do you drink?")
+    await menu.locator(".select-trigger").filter(has_text="Make a selection").click()
+    await chat.frame.get_by_role("option", name="Rum").click()
+    await menu.get_by_role("button", name="Apply").wait_for()
+    assert "simcord" not in (await chat.frame.locator("#channel-timeline").inner_text()).lower()
 
 
 # --- Personas and threads ---
@@ -222,6 +321,10 @@ async def test_nothing_is_cut_off(stage: Stage, width: int) -> None:
         assert box["x"] >= 0, part
         assert box["width"] > 20, part
         assert box["x"] + box["width"] <= width, part
+    for hint in await chat.page.locator("#tries button").all():
+        box = await hint.bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= width, await hint.inner_text()
     if width < 720:
         await chat.page.get_by_role("button", name="Channels and people").click()
         await chat.go("tavern")
@@ -239,12 +342,37 @@ async def test_a_face_is_there_before_its_picture(stage: Stage) -> None:
     assert await face.evaluate(shown) == ['"A"', "rgb(91, 192, 190)"]
 
 
+async def test_no_sign_needs_a_font_of_its_own(stage: Stage) -> None:
+    chat = await stage.chat("mara")
+    await chat.say("@Keepsake thread")
+    for name in ("council", "A side story"):
+        row = chat.page.locator("#side nav button").filter(has_text=name)
+        await row.locator("svg").wait_for()
+    written = await chat.page.locator("body").inner_text()
+    assert [sign for sign in written if sign > "\u2100"] == []
+
+
 async def test_the_dot_goes_out_with_the_bot(stage: Stage) -> None:
     chat = await stage.chat()
     await chat.page.locator("#bot-state.online").wait_for()
     await stage.world.bot.close()
     await chat.page.locator("#bot-state:not(.online)").filter(has_text="offline").wait_for()
-    await stage.world.restart()
+    restart = chat.page.get_by_role("button", name="Restart the bot", exact=True)
+    await restart.click()
     await chat.page.locator("#bot-state.online").wait_for()
     await stage.server.stop()
     await chat.page.locator("#bot-state:not(.online)").filter(has_text="stopped").wait_for()
+    assert await restart.is_disabled()
+    assert "python run.py play" in (await restart.get_attribute("title") or "")
+
+
+async def test_restarting_a_playground_that_has_just_stopped_says_so(stage: Stage) -> None:
+    chat = await stage.chat()
+    await chat.page.locator("#bot-state.online").wait_for()
+    await stage.server.stop()
+    restart = chat.page.get_by_role("button", name="Restart the bot", exact=True)
+    await restart.click()
+    await chat.page.locator("#cover").filter(has_text="Start it again (python run.py play)").wait_for()
+    await chat.page.locator("#bot-state").filter(has_text="stopped").wait_for()
+    assert await restart.is_disabled()
+    assert "python run.py play" in (await restart.get_attribute("title") or "")
