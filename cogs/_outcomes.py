@@ -12,12 +12,13 @@ from typing import Any
 
 import discord
 
-from cogs import _errors, engine_of
+from cogs import _errors, _render, engine_of
 from cogs._entries import name_of
 from cogs._inbound import place_and_person
 from cogs.views import notices
 from cogs.views.entry_text import private_words
 from cogs.views.modals import OwnView
+from memory.config.rules import Confirmations
 from memory.errors import KeepsakeError
 from memory.facts.outcomes import Outcome, OutcomeKind
 from memory.ports import NoticeView
@@ -100,11 +101,20 @@ async def publish(interaction: discord.Interaction, outcome: Outcome, shown_in: 
         log.warning("a confirmation was not shown: %s", type(error).__name__)
 
 
-async def announce(interaction: discord.Interaction, embed: discord.Embed) -> None:
-    """Show everybody there what was done to the server's memories as a whole. Never raises."""
+async def announce(interaction: discord.Interaction, title: str, what: str) -> None:
+    """Tell what was done to the server's memories as a whole, where confirmations go. Never raises."""
+    place, _ = place_and_person(interaction)
+    by = _render.escape(interaction.user.display_name)
+    embed = discord.Embed(title=title, description=f"{what}\n-# by {by}", colour=_render.GREY)
     try:
-        await interaction.followup.send(embed=embed, ephemeral=False, allowed_mentions=QUIET)
-    except discord.HTTPException as error:
+        config = await engine_of(interaction).config.get(place)
+        if config.confirmations is not Confirmations.OFF:
+            await interaction.followup.send(embed=embed, ephemeral=False, allowed_mentions=QUIET)
+            return
+        audit = interaction.client.get_channel(config.audit_channel)
+        if isinstance(audit, discord.TextChannel) and audit.guild.id == place.guild_id:
+            await audit.send(embed=embed, allowed_mentions=QUIET)
+    except (discord.HTTPException, KeepsakeError) as error:
         log.warning("a whole scope's change was not shown: %s", type(error).__name__)
 
 

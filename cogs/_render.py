@@ -7,7 +7,7 @@ fake neither a heading nor a link, a mention or a notice of ours.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import discord
 
@@ -232,8 +232,8 @@ def _entry_text(view: NoticeView, entry: JournalEntry, name: NameOf, *, private:
     if view.cleared:
         return CLEARED
     undone = is_undone(view)
-    if view.moved and not undone:
-        return "> *(moved since)*"
+    if view.moved and (entry.op is Op.MOVE or not undone):
+        return f"> *({'back where it was' if undone else 'moved since'})*"
     hidden = entry.scope.kind is SubjectKind.USER and not private
     if hidden and view.reworded:
         return _NOT_SHOWN
@@ -262,13 +262,15 @@ def tag_words(memory: Memory) -> str:
     """When and where an entry with tags is used; "" for one that always is."""
     lines = []
     if memory.keywords:
-        lines.append(
-            "Only when one of these words appears: "
-            + ", ".join(escape(cut(word, 50)) for word in memory.keywords)
-        )
+        lines.append(keyword_words(memory.keywords))
     if memory.channels:
         lines.append("Only in " + " ".join(f"<#{channel}>" for channel in memory.channels))
     return "\n".join(lines)
+
+
+def keyword_words(keywords: Sequence[str]) -> str:
+    """With which words an entry is used."""
+    return "Only when one of these words appears: " + ", ".join(escape(cut(word, 50)) for word in keywords)
 
 
 def _holds_now(view: NoticeView, entry: JournalEntry, name: NameOf, *, hidden: bool) -> str:
@@ -301,6 +303,8 @@ def _proposal_embed(
     else:
         text = quote(proposal.text, name, strike=gone) if proposal.text else _NOT_SHOWN
     if proposal.state is ProposalState.WAITING:
+        if proposal.keywords and not is_withheld(view):
+            text += f"\n{keyword_words(proposal.keywords)}"
         if personal:
             text += f"\nWaits for {escape(whom)}. Nobody else can decide."
         elif is_withheld(view):

@@ -111,9 +111,8 @@ async def bring_in(interaction: discord.Interaction, scope: str, file: discord.A
     said = _render.escape(done.told()) if done.refused else done.told()
     await interaction.edit_original_response(content=said, allowed_mentions=QUIET)
     if done.saved and picked.kind is SubjectKind.SERVER:
-        await _tell(
-            interaction, "Imported", f"{_entries(done.saved)} into {await _whose(interaction, picked)}"
-        )
+        what = f"{_entries(done.saved)} into {await _whose(interaction, picked)}"
+        await _outcomes.announce(interaction, "Imported", what)
 
 
 def _box(
@@ -256,7 +255,7 @@ async def _cleared(interaction: discord.Interaction, question: _Question, done: 
     else:
         await interaction.edit_original_response(content=said + _hidden(done.left), view=None)
     if question.scope.kind is SubjectKind.SERVER:
-        await _tell(interaction, "Cleared", f"{what} of {question.whose}, for good")
+        await _outcomes.announce(interaction, "Cleared", f"{what} of {question.whose}, for good")
 
 
 async def _called(interaction: discord.Interaction, scope: Scope) -> str:
@@ -275,13 +274,6 @@ async def _file_name(interaction: discord.Interaction, scope: Scope) -> str:
     kind = "server" if scope.kind is SubjectKind.SERVER else "personal"
     name = re.sub(r"\W+", "-", (await _called(interaction, scope)).casefold()).strip("-_")
     return f"keepsake-memories-{kind}-{name or 'persona'}.json"
-
-
-async def _tell(interaction: discord.Interaction, title: str, what: str) -> None:
-    """Tell everybody there what was done to the server's memories as a whole."""
-    name = _render.escape(interaction.user.display_name)
-    embed = discord.Embed(title=title, description=f"{what}\n-# by {name}", colour=_render.GREY)
-    await _outcomes.announce(interaction, embed)
 
 
 def _entries(count: int, which: str = "") -> str:

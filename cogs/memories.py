@@ -194,7 +194,9 @@ class Memories(commands.Cog):
             return
         embed = discord.Embed(
             title=f"History of {handle(memory_id)}",
-            description=history_text(entries, name_of(interaction)),
+            description=history_text(
+                await engine_of(interaction).seeing.sourced(person, place, entries), name_of(interaction)
+            ),
         )
         await interaction.edit_original_response(embed=embed, allowed_mentions=QUIET)
 

@@ -29,6 +29,7 @@ from memory.turns.notify import Notifier
 from memory.turns.prepare import Preparer
 from memory.turns.recovery import Recovery
 from memory.turns.run import Turns
+from memory.turns.seeing import Seeing
 from memory.types import (
     AuthorKind,
     Clock,
@@ -97,7 +98,8 @@ class Engine:
         self._make = run
         self._running: Running | None = None
         self._drafts = Drafting(rooms.facts, rooms.model, rooms.config.get)
-        self._suggestions = Deciding(rooms.facts, lambda: self._now.surface)
+        self._seeing = Seeing(lambda: self._now.surface)
+        self._suggestions = Deciding(rooms.facts, self._seeing)
         self._editing = Editing(
             rooms.store,
             rooms.clock,
@@ -131,6 +133,11 @@ class Engine:
     def editing(self) -> Editing:
         """Personas as people change them."""
         return self._editing
+
+    @property
+    def seeing(self) -> Seeing:
+        """Who may learn where something was said."""
+        return self._seeing
 
     @property
     def suggestions(self) -> Deciding:

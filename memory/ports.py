@@ -88,7 +88,7 @@ class Waiting:
 
     ``memory``: what it would change or delete, as it stands now; None for a new entry, and for one that is
     gone or not read here. ``names``: the members that it tells of, by their names here, where known.
-    ``hidden``: it was made in a channel that this person can't read, so nothing of what it says is here.
+    ``hidden``: it was made in no channel that this person can read, so nothing of what it says is here.
     """
 
     proposal: Proposal

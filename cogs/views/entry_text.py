@@ -198,7 +198,7 @@ def history_text(entries: Sequence[JournalEntry], name_of: NameOf, *, room: int 
 
 def _follows_a_dm(entry: JournalEntry) -> bool:
     """Was the state before this write kept for DMs? A server is given the write without that state."""
-    return entry.before is None and entry.after is not None and entry.op is not Op.ADD
+    return entry.before is None and entry.after is not None and entry.op not in (Op.ADD, Op.MOVE)
 
 
 def counted(unpinned: int, pinned: int, limit: int, pinned_limit: int) -> str:

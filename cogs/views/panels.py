@@ -127,6 +127,15 @@ class MemoryPanel(Panel):
         await self.redraw(interaction)
         return None
 
+    async def redraw(self, interaction: discord.Interaction) -> None:
+        place, person = place_and_person(interaction)
+        seeing = self._engine.seeing
+        if self._opened is not None:
+            (self._opened,) = await seeing.sourced(person, place, [self._opened])
+        if self._history is not None:
+            self._history = await seeing.sourced(person, place, self._history)
+        await super().redraw(interaction)
+
     def _close_entry(self) -> None:
         self._opened, self._asking, self._history = None, False, None
 

@@ -12,9 +12,9 @@ from typing import Any
 import discord
 from discord import ui
 
-from cogs import _errors, engine_of
+from cogs import _errors, _render, engine_of
 from cogs._inbound import place_and_person
-from cogs._outcomes import QUIET
+from cogs._outcomes import QUIET, announce
 from cogs.views import persona_words
 from cogs.views.modals import OwnView
 from cogs.views.panel import acknowledge
@@ -101,6 +101,10 @@ def _deleting(persona: Persona, counted: int | None) -> Go:
             staying=left.staying,
         )
         await say(pressed, words)
+        if left.deleted:
+            count = f"{left.deleted:,} {'memory' if left.deleted == 1 else 'memories'}"
+            name = _render.escape(persona.name)
+            await announce(pressed, "Deleted", f"The persona {name} and {count} about this server")
 
     return go
 

@@ -47,6 +47,7 @@ HIDDEN = (
     "**A suggestion from a channel that you can't read**\n-# What it says is shown to those who can read it;"
     " they decide."
 )
+UNREAD = "You manage this server, so you may discard it unread."
 
 UNDO = "`/memory undo` takes it back."
 
@@ -63,6 +64,7 @@ class QueuePanel(Panel):
         super().__init__(opener_id)
         self._engine = engine
         self._waiting: Sequence[Waiting] = ()
+        self._manages = False
         self._personas: dict[str, str] = {}
         self._own_name = ""
         self._name: _render.NameOf = _render.a_member
@@ -74,6 +76,7 @@ class QueuePanel(Panel):
     async def load(self, interaction: discord.Interaction) -> None:
         place, person = place_and_person(interaction)
         self._waiting = await self._engine.suggestions.queue(person, place)
+        self._manages = person.manages
         told = next((each.names for each in self._waiting if not each.hidden), {})
         known_here = name_of(interaction)
         self._name = lambda user_id: told.get(user_id) or known_here(user_id)
@@ -94,7 +97,7 @@ class QueuePanel(Panel):
             box.add_item(self._offer_words(*self._draft))
         for each in shown:
             box.add_item(ui.TextDisplay(self._words(each)))
-            if self._asking is None and not each.hidden:
+            if self._asking is None and (self._manages or not each.hidden):
                 box.add_item(self._row(each))
         if not shown:
             box.add_item(ui.TextDisplay(EMPTY))
@@ -119,11 +122,14 @@ class QueuePanel(Panel):
         """What is suggested, what stands now, about whom, by whom, since when, until when."""
         proposal = waiting.proposal
         if waiting.hidden:
-            return f"{HIDDEN}\n-# {' · '.join(self._small(proposal))}"
+            may = f" {UNREAD}" if self._manages else ""
+            return f"{HIDDEN}{may}\n-# {' · '.join(self._small(proposal))}"
         entry = handle(proposal.memory_id) if proposal.memory_id is not None else ""
         lines = [f"**{_ASKED[proposal.op].format(entry=entry)}**"]
         if proposal.op is not Op.DELETE:
             lines.append(cut(quoted(proposal.text, self._name), TEXT_UNITS))
+        if proposal.keywords:
+            lines.append(f"-# {_render.keyword_words(proposal.keywords)}")
         if proposal.op is not Op.ADD:
             lines += self._standing(waiting.memory, deleted=proposal.op is Op.DELETE)
         lines.append(f"-# {' · '.join(self._small(proposal))}")
@@ -131,7 +137,7 @@ class QueuePanel(Panel):
 
     def _standing(self, memory: Memory | None, *, deleted: bool) -> list[str]:
         if memory is None:
-            return ["-# That memory is gone."]
+            return ["-# That memory was deleted or moved since, so there is nothing to approve any more."]
         text = cut(quoted(memory.text, self._name), TEXT_UNITS if deleted else OLD_UNITS)
         return [text] if deleted else ["It says now:", text]
 
@@ -160,6 +166,9 @@ class QueuePanel(Panel):
         approve = partial(self._decide, proposal=proposal, approve=True)
         discard = partial(self._decide, proposal=proposal, approve=False)
         row: ui.ActionRow[Drawing] = ui.ActionRow()
+        if waiting.hidden:
+            row.add_item(self.button("Discard", discard, style=discord.ButtonStyle.danger))
+            return row
         row.add_item(self.button("Approve", approve, style=discord.ButtonStyle.success))
         if proposal.op is not Op.DELETE:
             row.add_item(self.button("Edit", partial(self._edit, proposal=proposal, text=proposal.text)))

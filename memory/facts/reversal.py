@@ -35,9 +35,10 @@ _BATCH = 50
 async def latest_here(
     tx: Tx, person: Person, place: Place, scopes: Sequence[Scope]
 ) -> tuple[JournalEntry | None, bool]:
-    """A person's newest standing write that they may read here, and whether later ones were passed over.
+    """A person's newest standing write that is undone here, and whether later ones of a DM were passed over.
 
-    A write is not read here when it, or its entry as it is now, is used in DMs only.
+    In a server a write is passed over that was made in a DM, or whose entry is used in DMs only; and, without
+    a word, one whose entry was moved to where this person may not read it.
     """
     passed_over = False
     before: int | None = None
@@ -45,11 +46,17 @@ async def latest_here(
         for entry in batch:
             now = await tx.memories.get(entry.memory_id)
             states = [state for state in (entry_readable_state(entry), now) if state is not None]
-            if all(may_read_memory(state, person, place) for state in states):
+            in_dm = _made_in_dm(entry) or any(state.dm_only for state in states)
+            if not place.is_dm and in_dm:
+                passed_over = True
+            elif all(may_read_memory(state, person, place) for state in states):
                 return entry, passed_over
-            passed_over = True
         before = batch[-1].id
     return None, passed_over
+
+
+def _made_in_dm(entry: JournalEntry) -> bool:
+    return entry.source is not None and entry.source.guild_id is None
 
 
 async def lock_written(tx: Tx, entries: Sequence[JournalEntry]) -> None:

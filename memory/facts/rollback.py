@@ -76,7 +76,11 @@ async def roll_back(recorder: Recorder, tx: Tx, turn_ids: Sequence[int], hand: H
 async def standing_writes(tx: Tx, turn_ids: Sequence[int]) -> int:
     """How many changes :func:`roll_back` would look at: those of the model that stand."""
     found = [entry for turn_id in turn_ids for entry in await tx.journal.of_turn(turn_id)]
-    return sum(e.actor_kind is ActorKind.MODEL and e.undone_by is None and e.undoes is None for e in found)
+    cleared = {e.id for e in found if e.before is None and e.after is None}
+    return sum(
+        e.actor_kind is ActorKind.MODEL and e.undone_by is None and e.undoes is None and e.id not in cleared
+        for e in found
+    )
 
 
 async def _take_back(recorder: Recorder, tx: Tx, entry: JournalEntry, hand: Hand) -> Outcome | str:

@@ -11,7 +11,7 @@ from sqlalchemy import BindParameter, Executable, bindparam, insert, or_, select
 from memory.store.codec import to_micros
 from memory.store.link import Fetched, Link, batches
 from memory.store.tables import journal, notices, proposals, turns
-from memory.types import Notice, NoticeLook, NoticeState, TurnState
+from memory.types import Notice, NoticeLook, NoticeState, Source, TurnState
 
 _c = notices.c
 _COLUMNS = (
@@ -53,6 +53,12 @@ _OF_PROPOSALS = (
     _all.where(_c.proposal_id.in_(_asked), _c.message_id.is_not(None))
     .order_by(_c.id.desc())
     .limit(bindparam("most"))
+)
+_MADE_IN = (
+    select(_c.proposal_id, turns.c.channel_id, turns.c.guild_id)
+    .join(turns, turns.c.id == _c.turn_id)
+    .where(_c.proposal_id.in_(_asked))
+    .distinct()
 )
 _BY_MESSAGE = _all.where(_c.message_id == bindparam("key")).order_by(_c.id.desc()).limit(1)
 _OF_TURN = _all.where(_c.turn_id == bindparam("turn")).order_by(_c.id)
@@ -153,6 +159,14 @@ class Notices:
     async def of_proposal(self, proposal_id: int) -> list[Notice]:
         """All notices of one suggestion, newest first: each turn that made it again has its own."""
         return [_notice(row) for row in await self._link.rows(_OF_PROPOSAL, {"key": proposal_id})]
+
+    async def made_in(self, proposal_ids: Sequence[int]) -> dict[int, set[Source]]:
+        """For each suggestion the channels of the turns that made it, without a message."""
+        found: dict[int, set[Source]] = {}
+        for batch in batches(list(proposal_ids)):
+            for proposal_id, channel_id, guild_id in await self._link.rows(_MADE_IN, {"ids": list(batch)}):
+                found.setdefault(proposal_id, set()).add(Source(channel_id, None, guild_id))
+        return found
 
     async def by_message(self, message_id: int) -> Notice | None:
         return await self._first(_BY_MESSAGE, message_id)
