@@ -112,7 +112,7 @@ async def announce(interaction: discord.Interaction, title: str, what: str) -> N
             await interaction.followup.send(embed=embed, ephemeral=False, allowed_mentions=QUIET)
             return
         audit = interaction.client.get_channel(config.audit_channel)
-        if isinstance(audit, discord.TextChannel) and audit.guild.id == place.guild_id:
+        if isinstance(audit, discord.TextChannel | discord.Thread) and audit.guild.id == place.guild_id:
             await audit.send(embed=embed, allowed_mentions=QUIET)
     except (discord.HTTPException, KeepsakeError) as error:
         log.warning("a whole scope's change was not shown: %s", type(error).__name__)

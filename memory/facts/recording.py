@@ -169,7 +169,8 @@ class Recorder:
             scope.subject_id if shared else None, None if shared else scope.subject_id
         )
         for proposal in waiting:
-            same_wish = proposal.op is write.op and proposal.memory_id == target
+            wished = proposal.op, proposal.memory_id, proposal.keywords
+            same_wish = wished == (write.op, target, write.keywords)
             if proposal.scope == scope and same_wish and normalise(proposal.text) == norm:
                 return proposal
         return None
