@@ -13,8 +13,12 @@ from memory.prompt.ledger import Block, Entry, Kind, Ledger, Status
 _VERSION = 1
 
 
-def to_json(ledger: Ledger) -> str:
-    """One line of ASCII JSON. Redact first, where somebody is going to read it."""
+def to_json(ledger: Ledger, *, bare: bool = False) -> str:
+    """One line of ASCII JSON. Redact first, where somebody is going to read it.
+
+    ``bare``: the account without words and pictures, which is what is stored of a turn: what is deleted is
+    gone here, too.
+    """
     return json.dumps(
         {
             "v": _VERSION,
@@ -27,7 +31,7 @@ def to_json(ledger: Ledger) -> str:
             "used": ledger.used,
             "strategy": ledger.strategy,
             "notes": list(ledger.notes),
-            "entries": [_entry_out(e) for e in ledger.entries],
+            "entries": [_entry_out(e, bare=bare) for e in ledger.entries],
         },
         separators=(",", ":"),
     )
@@ -53,7 +57,7 @@ def from_json(text: str) -> Ledger:
         raise ValueError(f"not a stored ledger: {error}") from error
 
 
-def _entry_out(entry: Entry) -> dict[str, object]:
+def _entry_out(entry: Entry, *, bare: bool) -> dict[str, object]:
     """Only what differs from a block's defaults, to keep the row small."""
     block = entry.block
     optional: dict[str, object] = {
@@ -62,7 +66,7 @@ def _entry_out(entry: Entry) -> dict[str, object]:
         "pinned": block.pinned,
         "group": block.group,
         "memory_ids": list(block.memory_ids),
-        "images": list(block.images),
+        "images": [] if bare else list(block.images),
         "join": block.join,
         "heading": block.heading,
         "under": block.under,
@@ -79,7 +83,7 @@ def _entry_out(entry: Entry) -> dict[str, object]:
         "kind": block.kind.value,
         "title": block.title,
         "role": block.role.value,
-        "text": block.text,
+        "text": "" if bare else block.text,
         "tokens": block.tokens,
         "status": entry.status.value,
         **{key: value for key, value in optional.items() if value},

@@ -12,7 +12,6 @@ from memory.prompt.storage import from_json, to_json
 __all__ = [
     "EXPLAIN_LIMIT",
     "PERSONAL_TITLE",
-    "bare",
     "explain",
     "from_json",
     "redact",
@@ -56,12 +55,6 @@ def _redact(entry: Entry, viewer_id: int | None) -> Entry:
         entries=block.entries,
     )
     return replace(entry, block=hidden)
-
-
-def bare(ledger: Ledger) -> Ledger:
-    """The account without the words: what is stored of a turn, so that what is deleted is gone here too."""
-    entries = (replace(e, block=replace(e.block, text="", images=())) for e in ledger.entries)
-    return replace(ledger, entries=tuple(entries))
 
 
 def explain(ledger: Ledger) -> str:

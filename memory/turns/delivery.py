@@ -46,7 +46,7 @@ class Delivery:
         if turn.place.is_dm and loaded.config.persona_id not in (0, loaded.persona.id):
             text += GONE
         outbox = Outbox(turn.id, turn.place, turn.trigger_ids[-1], text, f"ks{turn.id}", now)
-        account = views.to_json(views.bare(prepared.prompt.ledger))
+        account = views.to_json(prepared.prompt.ledger, bare=True)
         async with do.store.write() as tx:
             await tx.turns.commit(turn.id, answer.usage, do.model.info.name, account, now)
             await tx.outbox.add(turn.id, turn.place, outbox.reply_to, text, outbox.nonce, now)
