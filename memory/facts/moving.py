@@ -6,14 +6,16 @@ may not read: states of an entry are shown only to those who may read the scope 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from memory.facts.living import GONE, has_persona
 from memory.facts.outcomes import Outcome, OutcomeKind, handle
-from memory.facts.recording import Recorder, changed_since
+from memory.facts.recording import Recorder, changed_since, each_once
 from memory.facts.rights import Verdict, judge
 from memory.facts.rules import normalise
 from memory.facts.writes import Hand, Write
 from memory.store import Tx
-from memory.types import JournalEntry, Memory, Op, SubjectKind
+from memory.types import JournalEntry, Memory, Op, Scope, SubjectKind
 
 
 async def move(recorder: Recorder, tx: Tx, write: Write, hand: Hand, memory: Memory) -> Outcome:
@@ -40,35 +42,77 @@ async def move(recorder: Recorder, tx: Tx, write: Write, hand: Hand, memory: Mem
             return full
     if twin is not None:
         return await join(recorder, tx, write, hand, memory, twin, OutcomeKind.MOVED)
-    now = recorder.clock.now()
-    after = await tx.memories.change(memory.id, memory.version, at=now, scope=target)
+    channels = await _channels_there(tx, memory, target)
+    after = await tx.memories.change(
+        memory.id,
+        memory.version,
+        at=memory.updated_at,
+        scope=target,
+        channels=None if channels == memory.channels else channels,
+    )
     if after is None:
         return Outcome(OutcomeKind.CHANGED_MEANWHILE, memory=memory, scope=memory.scope)
-    return await recorder.record(tx, OutcomeKind.MOVED, Op.MOVE, hand, write, memory, after)
+    done = await recorder.record(tx, OutcomeKind.MOVED, Op.MOVE, hand, write, memory, after)
+    return replace(done, note=_left_out(memory, after))
+
+
+async def _channels_there(tx: Tx, memory: Memory, target: Scope) -> tuple[int, ...]:
+    """The channel tags that go along. Into a server only its own do: those that were set there.
+
+    What is somebody's own may be tagged in many servers; elsewhere those tags would show where else they are.
+    """
+    if target.kind is not SubjectKind.SERVER or memory.scope.kind is SubjectKind.SERVER:
+        return memory.channels
+    own: set[int] = set()
+    for entry in await tx.journal.of_memory(memory.id) if memory.channels else ():
+        here = entry.source is not None and entry.source.guild_id == target.subject_id
+        if here and entry.op is Op.TAG and entry.undoes is None and entry.after is not None:
+            own |= {*entry.after.channels} - {*(entry.before.channels if entry.before else ())}
+    return tuple(channel for channel in memory.channels if channel in own)
+
+
+def _left_out(memory: Memory, after: Memory) -> str:
+    gone = len(memory.channels) - len(after.channels)
+    if not gone:
+        return ""
+    tags = "1 channel tag was" if gone == 1 else f"{gone} channel tags were"
+    rest = "" if after.channels else " It is for every channel now."
+    return f"{tags} left out, as not set in this server.{rest}"
 
 
 async def join(
     recorder: Recorder, tx: Tx, write: Write, hand: Hand, memory: Memory, twin: Memory, kind: OutcomeKind
 ) -> Outcome:
-    """Two entries that say the same become one: ``memory`` goes, its pin passes to the entry that stays."""
+    """Two entries that say the same become one: ``memory`` goes, its pin passes to the entry that stays.
+
+    It is journaled as what was asked for, with nothing left of ``memory``. Where the server's entry takes the
+    pin of a member's own, the pin is what the others there are told.
+    """
     if not await tx.memories.remove(memory.id, memory.version):
         return Outcome(OutcomeKind.CHANGED_MEANWHILE, memory=memory, scope=memory.scope)
-    joined = await recorder.record(tx, kind, Op.DELETE, hand, write, memory, None)
-    kept = twin
+    done = await recorder.record(tx, kind, write.op, hand, write, memory, None)
+    told, also, redraws, kept = done.notice, None, done.redraws, twin
     if memory.pinned and not twin.pinned:
         now = recorder.clock.now()
         pinned = await tx.memories.change(twin.id, twin.version, at=now, pinned=True)
         if pinned is not None:
-            await recorder.record(tx, OutcomeKind.PINNED, Op.PIN, hand, write, twin, pinned)
-            kept = pinned
+            pin = await recorder.record(tx, OutcomeKind.PINNED, Op.PIN, hand, write, twin, pinned)
+            also, redraws, kept = pin.notice, each_once(*redraws, *pin.redraws), pinned
+            if memory.scope.kind is SubjectKind.USER and twin.scope.kind is SubjectKind.SERVER:
+                told, also = also, None
+    where = "everywhere" if kind is OutcomeKind.WIDENED else "there"
+    gone = "the copy of this DM" if kind is OutcomeKind.WIDENED else handle(memory.id)
+    note = f"{handle(kept.id)} already says this {where}, so {gone} was joined to it."
     return Outcome(
-        joined.kind,
+        kind,
         memory=kept,
-        journal=joined.journal,
-        notice=joined.notice,
-        redraw=joined.redraw,
-        redraws=joined.redraws,
+        journal=done.journal,
+        notice=told,
+        also=also,
+        redraw=done.redraw,
+        redraws=redraws,
         scope=twin.scope,
+        note=note if kept is twin else f"{note} It is pinned now.",
     )
 
 
@@ -91,7 +135,13 @@ async def move_back(
     full = await recorder.full(tx, former.scope, pinned=now.pinned)
     if full is not None:
         return full
-    back = await tx.memories.change(now.id, now.version, at=recorder.clock.now(), scope=former.scope)
+    back = await tx.memories.change(
+        now.id,
+        now.version,
+        at=now.updated_at,
+        scope=former.scope,
+        channels=former.channels if now.channels == left.channels else None,
+    )
     if back is None:
         return changed_since(now, now.id, "")
     return await recorder.record(tx, OutcomeKind.UNDONE, Op.MOVE, hand, write, now, back)

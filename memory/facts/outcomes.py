@@ -80,7 +80,8 @@ class Outcome:
     the entry that already says the same or nearly so. ``unpinned``, ``pinned``: entries in ``scope``, and
     ``limit`` the cap that refused. ``length``: code points of a refused text. ``redraw``: an earlier
     confirmation of the same entry that should be drawn again; ``redraws``: all such, each in a message
-    of its own, that one first. ``of_pins``: it was the cap of pinned entries.
+    of its own, that one first. ``also``: a second confirmation, of what the write did to another entry.
+    ``of_pins``: it was the cap of pinned entries.
     ``persona``: what to call the persona of ``scope`` where it was written.
     ``own``: a suggestion about the very member who is answered; ``whom``: the name of whom else it is about.
     ``detail`` replaces the standard sentence, ``note`` follows it.
@@ -100,6 +101,7 @@ class Outcome:
     length: int = 0
     redraw: Notice | None = None
     redraws: tuple[Notice, ...] = ()
+    also: Notice | None = None
     of_pins: bool = False
     persona: str = ""
     own: bool = False
@@ -166,8 +168,8 @@ def _unpinned(outcome: Outcome) -> str:
 def _widened(outcome: Outcome) -> str:
     if not outcome.wrote:
         return f"{which(outcome)} is already used everywhere. Nothing was changed."
-    if outcome.journal is not None and outcome.journal.op is Op.DELETE:
-        return f"{which(outcome)} already says this everywhere, so the copy of this DM was joined to it."
+    if _joined(outcome):
+        return "Joined:"
     return f"{which(outcome)} is now used everywhere, not only in DMs."
 
 
@@ -189,12 +191,12 @@ def _moved_to(outcome: Outcome) -> str:
     there = describe(outcome.scope, outcome.persona)
     if not outcome.wrote:
         return f"{which(outcome)} is among {there} already. Nothing was changed."
-    entry = outcome.journal
-    if entry is not None and entry.op is Op.DELETE:
-        pin = " It is pinned now." if outcome.memory and outcome.memory.pinned else ""
-        gone = handle(entry.memory_id)
-        return f"{which(outcome)} already says this there, so {gone} was joined to it.{pin}"
-    return f"Moved {which(outcome)}: it is among {there} now."
+    return "Joined:" if _joined(outcome) else f"Moved {which(outcome)}: it is among {there} now."
+
+
+def _joined(outcome: Outcome) -> bool:
+    """Did it become one with an entry that says the same? Which one follows as the note."""
+    return outcome.journal is not None and outcome.journal.after is None
 
 
 def _undone(outcome: Outcome) -> str:

@@ -30,7 +30,7 @@ class ToolContext:
     """The turn that a call belongs to. ``authors``: trigger authors; ``in_play``: who may be named.
 
     ``handles``: those in the present prompt. ``round``: which model call of the turn asked, when known: then
-    a repeat within one round confirms nothing, because its answer was not yet seen.
+    what a call of one round was told counts for later rounds only, because its answer was not yet seen.
     """
 
     place: Place
@@ -53,11 +53,33 @@ class ToolResult:
 
 @dataclass(slots=True)
 class _Told:
-    """What the model was told in one turn: handles, near duplicates (and in which round), newer versions."""
+    """What the model was told in one turn, and in which round: handles, near duplicates, newer versions."""
 
-    handles: dict[str, int] = field(default_factory=dict)
+    handles: dict[str, tuple[int, int | None]] = field(default_factory=dict)
     similar: dict[tuple[Scope, str], int | None] = field(default_factory=dict)
-    versions: dict[int, int] = field(default_factory=dict)
+    versions: dict[int, tuple[int, int | None]] = field(default_factory=dict)
+
+    def named(self, given: str, now: int | None) -> int | None:
+        """The entry of a handle that the model was told before it sent this."""
+        memory_id, when = self.handles.get(given, (None, now))
+        return memory_id if _read(when, now) else None
+
+    def confirmed(self, key: tuple[Scope, str], now: int | None) -> bool:
+        """Was the model told of the near duplicate before it sent this?"""
+        return key in self.similar and _read(self.similar[key], now)
+
+    def seen(self, memory_id: int, now: int | None) -> int | None:
+        """The newer version that the model was told of before it sent this, once."""
+        version, when = self.versions.get(memory_id, (None, now))
+        if version is None or not _read(when, now):
+            return None
+        del self.versions[memory_id]
+        return version
+
+
+def _read(told: int | None, now: int | None) -> bool:
+    """Could what was told in one round be read before this one? Where rounds are not known, it could."""
+    return now is None or told != now
 
 
 class MemoryTools:
@@ -97,7 +119,7 @@ class MemoryTools:
         keywords, dropped = check_keywords(asked.keywords)
         if asked.about_server:
             if ctx.place.guild_id is None:
-                return Outcome(OutcomeKind.NOT_ALLOWED, detail=_NO_SERVER)
+                return Outcome(OutcomeKind.NOT_ALLOWED, detail=NO_SERVER)
             scope = Scope.server(ctx.place.guild_id, ctx.lineage)
         else:
             subject = _subject(ctx, asked.user, people)
@@ -112,33 +134,33 @@ class MemoryTools:
             scope=scope,
             text=text,
             keywords=keywords,
-            confirmed=_confirmed(told, key, ctx.round),
+            confirmed=told.confirmed(key, ctx.round),
             source=ctx.source,
         )
         outcome = await self._facts.write(write, _hand(ctx, scope))
         if outcome.kind is OutcomeKind.SIMILAR_EXISTS:
             told.similar[key] = ctx.round
         if outcome.memory is not None:
-            told.handles[handle(outcome.memory.id)] = outcome.memory.id
+            told.handles.setdefault(handle(outcome.memory.id), (outcome.memory.id, ctx.round))
         if dropped and (outcome.wrote or outcome.proposal is not None):
             outcome = replace(outcome, note=f"({dropped} keywords dropped: at most 5 of 50 characters.)")
         return outcome
 
     async def _change(self, ctx: ToolContext, op: Op, asked: Change) -> Outcome:
         told = self._turn(ctx.turn_id)
-        memory_id = told.handles.get(asked.handle, ctx.handles.get(asked.handle))
+        memory_id = ctx.handles.get(asked.handle, told.named(asked.handle, ctx.round))
         if memory_id is None:
             return Outcome(OutcomeKind.NOT_FOUND)
         write = Write(
             op,
             memory_id=memory_id,
             text=with_mentions(asked.content, _people(ctx)),
-            expected_version=told.versions.pop(memory_id, None),
+            expected_version=told.seen(memory_id, ctx.round),
             source=ctx.source,
         )
         outcome = await self._facts.write(write, _hand(ctx, await self._scope(ctx, memory_id)))
         if outcome.kind is OutcomeKind.CHANGED_MEANWHILE and outcome.memory is not None:
-            told.versions[memory_id] = outcome.memory.version
+            told.versions[memory_id] = (outcome.memory.version, ctx.round)
         if outcome.kind is OutcomeKind.NOT_FOUND:
             gone = f"{handle(memory_id)} was deleted meanwhile, so nothing was written."
             return replace(outcome, detail=gone)
@@ -195,10 +217,5 @@ def _hand(ctx: ToolContext, scope: Scope | None) -> Hand:
     return Hand(actor, ctx.place, ctx.lineage, ctx.authors, ctx.in_play)
 
 
-def _confirmed(told: _Told, key: tuple[Scope, str], now: int | None) -> bool:
-    """Was the model told of the near duplicate before it sent this?"""
-    return key in told.similar and (now is None or told.similar[key] != now)
-
-
-_NO_SERVER = 'this is a private conversation, so there is no server. Use about "user". Nothing was saved.'
+NO_SERVER = 'this is a private conversation, so there is no server. Use about "user". Nothing was saved.'
 _FAILED = "the database did not answer and nothing was saved. Tell the member so; they can ask again later."

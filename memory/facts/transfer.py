@@ -166,7 +166,8 @@ async def bring_in(
     limit = gate.limits.unpinned(scope)
     if new and unpinned + len(new) > limit:
         return Imported(refused=_no_room(describe(scope, called), len(new), unpinned, limit))
-    for (_, private), line in new.items():
+    # DMs' first: the gate refuses one for DMs beside the same words for everywhere, and not the reverse
+    for (_, private), line in sorted(new.items(), key=lambda each: not each[0][1]):
         write = Write(Op.ADD, scope=scope, text=line.text, keywords=line.keywords, dm_only=private)
         outcome = await gate.apply(tx, write, hand)
         if not outcome.wrote:

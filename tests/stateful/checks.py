@@ -135,19 +135,20 @@ def explained(old: Moment, new: Moment) -> None:
 
 
 def _changes_what_it_says(entry: JournalEntry, old: Moment) -> None:
-    """An edit changes no tags, a tag no text."""
+    """An edit changes no tags, a tag no text. A move or widening leaves nothing where two became one."""
     before, after = entry.before, entry.after
     if before is not None and after is not None:
         assert after.version > before.version
         changed = {name for name in ALL_BUT_TIME if getattr(before, name) != getattr(after, name)}
-        may = CHANGES[entry.op]
+        may = CHANGES[entry.op] | ({"channels"} if entry.op is Op.MOVE else set())
         if entry.op is Op.UPDATE and entry.undoes is None and entry.actor_kind is not ActorKind.MODEL:
             may = {"text"}
         assert changed <= may, (changed, entry)
     if entry.undoes is not None:
         _takes_back(entry, old.journal[entry.undoes])
     else:
-        assert (before is None) is (entry.op is Op.ADD) and (after is None) is (entry.op is Op.DELETE), entry
+        assert (before is None) is (entry.op is Op.ADD), entry
+        assert (after is None) is (entry.op is Op.DELETE) or entry.op in (Op.MOVE, Op.WIDEN), entry
 
 
 def _takes_back(entry: JournalEntry, undone: JournalEntry) -> None:

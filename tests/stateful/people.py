@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
 from memory.facts.outcomes import Outcome, OutcomeKind
-from memory.types import ActorKind, Memory, Op, Person, Place
+from memory.types import ActorKind, Memory, Op, Person, Place, SubjectKind
 from tests.stateful.cast import (
     SQUARE,
     aside,
@@ -176,7 +176,9 @@ class People(World):
             self.unchanged(old)
         now = self.now.memories.get(memory.id)
         if done.wrote and now is not None:
-            assert now == replace(memory, scope=to, version=now.version, updated_at=now.updated_at)
+            left = now.channels if server and memory.scope.kind is SubjectKind.USER else memory.channels
+            assert set(left) <= set(memory.channels)
+            assert now == replace(memory, scope=to, channels=left, version=now.version)
         elif done.wrote:
             self._joined(replace(memory, scope=to))
 
