@@ -85,18 +85,23 @@ async def publish(interaction: discord.Interaction, outcome: Outcome, shown_in: 
     A personal one was shown to its owner already: ``shown_in`` is the message where. Never raises.
     """
     await notices.redraw(interaction.client, outcome)
-    if outcome.notice is None or not outcome.wrote:
-        return
-    view = await _view_of(interaction, outcome.notice)
+    if outcome.wrote and outcome.notice is not None:
+        await _publish(interaction, outcome.notice, shown_in)
+    if outcome.wrote and outcome.also is not None:
+        await _publish(interaction, outcome.also, None)
+
+
+async def _publish(interaction: discord.Interaction, notice: Notice, shown_in: int | None) -> None:
+    view = await _view_of(interaction, notice)
     try:
         if view is not None and _for_all(interaction, view):
-            if await engine_of(interaction).only_audited(outcome.notice, place_and_person(interaction)[0]):
+            if await engine_of(interaction).only_audited(notice, place_and_person(interaction)[0]):
                 return
             form = {k: v for k, v in notices.form(view, name_of(interaction)).items() if v is not None}
             message = await interaction.followup.send(**form, ephemeral=False, wait=True)
-            await _posted(interaction, outcome.notice, message.id)
+            await _posted(interaction, notice, message.id)
         elif shown_in is not None:
-            await _posted(interaction, outcome.notice, shown_in)
+            await _posted(interaction, notice, shown_in)
     except (discord.HTTPException, KeepsakeError) as error:
         log.warning("a confirmation was not shown: %s", type(error).__name__)
 

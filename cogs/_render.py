@@ -237,12 +237,8 @@ def _entry_text(view: NoticeView, entry: JournalEntry, name: NameOf, *, private:
     hidden = entry.scope.kind is SubjectKind.USER and not private
     if hidden and view.reworded:
         return _NOT_SHOWN
-    if entry.op is Op.DELETE:
-        if undone:
-            return "> *(back as it was)*"
-        if private and entry.before is not None:
-            return quote(entry.before.text, name, strike=True)
-        return _NOT_SHOWN
+    if entry.op is Op.DELETE or (entry.after is None and entry.op in _JOINING):
+        return _gone_text(entry, name, undone=undone, private=private)
     worded = entry.op in (Op.ADD, Op.UPDATE)
     if undone and worded and entry.after is not None:
         return quote(entry.after.text, name, strike=True) + _holds_now(view, entry, name, hidden=hidden)
@@ -256,6 +252,20 @@ def _entry_text(view: NoticeView, entry: JournalEntry, name: NameOf, *, private:
     if view.route and not undone:
         more = f"{escape(view.route[:1].upper() + view.route[1:])}."
     return quote(view.memory.text, name) + (f"\n{more}" if more else "")
+
+
+_JOINING = (Op.MOVE, Op.WIDEN)
+"""What leaves nothing of an entry where another says the same."""
+
+
+def _gone_text(entry: JournalEntry, name: NameOf, *, undone: bool, private: bool) -> str:
+    if undone:
+        return "> *(back as it was)*"
+    if entry.op in _JOINING:
+        return "> *(joined to one that says the same)*"
+    if private and entry.before is not None:
+        return quote(entry.before.text, name, strike=True)
+    return _NOT_SHOWN
 
 
 def tag_words(memory: Memory) -> str:
@@ -339,45 +349,6 @@ def _embed(title: str, colour: discord.Colour, text: str, about: str, link: str)
     small = " · ".join(part for part in (about, f"[source]({link})" if link else "") if part)
     text = cut(text, DESCRIPTION_UNITS - units(small))
     return discord.Embed(title=title, colour=colour, description=f"{text}\n\n-# {small}" if small else text)
-
-
-def refresh_embed(name: str, *, dm: bool) -> discord.Embed:
-    """The marker of a fresh start."""
-    who = "you can undo it with" if dm else "members with Manage Server can undo it with"
-    return discord.Embed(
-        title="Fresh start",
-        description=(
-            "I no longer use what was said above this line. Saved memories stay."
-            f"\n-# by {escape(name)} · {who} Restore or by deleting this message"
-        ),
-        colour=WAITING,
-    )
-
-
-def restored_embed(name: str) -> discord.Embed:
-    return discord.Embed(
-        title="Fresh start undone",
-        description=f"I use what was said above this line again.\n-# restored by {escape(name)}",
-        colour=GREY,
-    )
-
-
-def rewinding_embed(link: str) -> discord.Embed:
-    """A rewind's marker until it is done."""
-    return discord.Embed(title="Rewinding", description=f"To [this message]({link}) …", colour=GREY)
-
-
-def rewound_embed(link: str, name: str) -> discord.Embed:
-    """A rewind's marker."""
-    return discord.Embed(
-        title="Rewound",
-        description=(
-            f"I no longer use what was said between [this message]({link}) and this line. What I had saved"
-            " from it, if anything, was taken back; what people pinned or changed themselves stays."
-            f"\n-# by {escape(name)}"
-        ),
-        colour=WAITING,
-    )
 
 
 def as_text(embed: discord.Embed) -> str:

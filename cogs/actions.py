@@ -14,7 +14,7 @@ import discord
 from discord import app_commands, ui
 from discord.ext import commands
 
-from cogs import _errors, _render, engine_of
+from cogs import _errors, _markers, _render, engine_of
 from cogs._admission import missing_here
 from cogs._delivery import QUIET, TROUBLE
 from cogs._inbound import place_and_person
@@ -153,7 +153,7 @@ async def _carry_out(interaction: discord.Interaction, message_id: int) -> None:
         return
     link = _link(place, message_id)
     marker = await interaction.followup.send(
-        embed=_render.rewinding_embed(link), ephemeral=False, wait=True, allowed_mentions=QUIET
+        embed=_markers.rewinding_embed(link), ephemeral=False, wait=True, allowed_mentions=QUIET
     )
     done = False
     try:
@@ -162,7 +162,7 @@ async def _carry_out(interaction: discord.Interaction, message_id: int) -> None:
     finally:
         try:
             if done:
-                await marker.edit(embed=_render.rewound_embed(link, person.name), allowed_mentions=QUIET)
+                await marker.edit(embed=_markers.rewound_embed(link, person.name), allowed_mentions=QUIET)
             else:
                 await marker.delete()
         except TROUBLE as error:

@@ -14,7 +14,7 @@ import discord
 from discord import app_commands
 from discord.ext import commands
 
-from cogs import _errors, _render, engine_of
+from cogs import _errors, _markers, engine_of
 from cogs._admission import Heard, Ignore, Refuse, Run, admit, called, hear, missing_here
 from cogs._delivery import QUIET, TROUBLE
 from cogs._inbound import incoming, place_and_person, place_of, spoken, with_files
@@ -156,7 +156,7 @@ class Chat(commands.Cog):
         place, person = place_and_person(interaction)
         await engine_of(self._bot).refresh(place, person, marker.id)
         await interaction.edit_original_response(
-            embed=_render.refresh_embed(person.name, dm=place.is_dm),
+            embed=_markers.refresh_embed(person.name, dm=place.is_dm),
             view=marks.one(marks.RestoreButton(marker.id)),
             allowed_mentions=QUIET,
         )

@@ -12,7 +12,7 @@ from typing import Any, Self
 import discord
 from discord import ui
 
-from cogs import _errors, _render, engine_of
+from cogs import _errors, _markers, engine_of
 from cogs._delivery import QUIET
 from cogs._inbound import RETRY_ID, place_and_person
 from cogs.views import standing
@@ -81,7 +81,7 @@ class RestoreButton(ui.DynamicItem[ui.Button[Any]], template=r"ks:restore:(?P<id
                 await _errors.whisper(interaction, "That was already restored.")
                 return
             await interaction.edit_original_response(
-                embed=_render.restored_embed(person.name), view=None, allowed_mentions=QUIET
+                embed=_markers.restored_embed(person.name), view=None, allowed_mentions=QUIET
             )
 
 

@@ -295,8 +295,16 @@ async def test_so_does_the_card_that_everybody_sees(world: World) -> None:
     got = await world.mara.slash(world.general, "memory move", entry="m2", to="server_global")
     assert "m1 already says this there, so m2 was joined to it." in answer(got)
     assert words(cards(world)[-1]).startswith("Moved") and "Deleted" not in words(cards(world)[-1])
+    assert "joined to one that says the same" in words(cards(world)[-1])
     shown = answer(await world.mara.slash(world.general, "memory history", entry="m2"))
     assert "moved" in shown and "deleted" not in shown, shown
+
+
+async def test_the_pin_that_a_server_entry_takes_over_has_its_card_too(world: World) -> None:
+    await put(world, shared(world, GLOBAL), "inn opens at nine")
+    await put(world, shared(world), "Inn opens at nine", pinned=True)
+    await world.mara.slash(world.general, "memory move", entry="m2", to="server_global")
+    assert [words(card).splitlines()[0] for card in cards(world)] == ["Moved", "Pinned"]
 
 
 async def test_use_everywhere_onto_the_same_text_deletes_nothing_in_words(world: World) -> None:
