@@ -104,7 +104,7 @@ async def test_the_twenty_first_is_refused_and_the_built_in_one_does_not_count(e
     await engine.editing.change(MARA, GENERAL, built_in, {"description": "An innkeeper."})
     for number in range(20):
         await made(engine, f"P{number}", triggers=())
-    assert "20 personas; 20 are allowed" in await refused(made(engine, "One more"))
+    assert "20 personas, as many as it can have" in await refused(made(engine, "One more"))
     await made(engine, "One more", OTHER)
 
 
