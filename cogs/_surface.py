@@ -22,6 +22,7 @@ from cogs._inbound import (
     incoming,
     is_notice,
     is_report,
+    person_of,
     place_of,
     retried_turn,
     with_files,
@@ -269,13 +270,20 @@ class DiscordSurface:
         return self._bot.get_guild(guild_id) is not None
 
     async def is_member(self, guild_id: int, user_id: int) -> bool:
+        return await self._member(guild_id, user_id) is not None
+
+    async def manages(self, guild_id: int, user_id: int) -> bool:
+        member = await self._member(guild_id, user_id)
+        return member is not None and person_of(member).manages
+
+    async def _member(self, guild_id: int, user_id: int) -> discord.Member | None:
         guild = self._bot.get_guild(guild_id)
         if guild is None:
-            return False
+            return None
         try:
-            return (guild.get_member(user_id) or await guild.fetch_member(user_id)) is not None
+            return guild.get_member(user_id) or await guild.fetch_member(user_id)
         except TROUBLE:
-            return False
+            return None
 
     async def can_read(self, place: Place, user_id: int) -> bool:
         try:

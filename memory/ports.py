@@ -207,6 +207,9 @@ class Surface(Protocol):
     async def is_member(self, guild_id: int, user_id: int) -> bool:
         """Is this user a member of that server now? Unsure means False."""
 
+    async def manages(self, guild_id: int, user_id: int) -> bool:
+        """Has this member Manage Server in that server now? Unsure means False."""
+
     def in_server(self, guild_id: int) -> bool:
         """Is the bot in that server now?"""
 

@@ -119,6 +119,7 @@ class FakeSurface:
     redrawn: list[NoticeView] = field(default_factory=list)
     retired: list[Hook] = field(default_factory=list)
     strangers: set[tuple[int, int]] = field(default_factory=set)
+    managers: set[tuple[int, int]] = field(default_factory=set)
     left_servers: set[int] = field(default_factory=set)
     shut_out: set[tuple[int, int]] = field(default_factory=set)
     _ids: itertools.count[int] = field(default_factory=lambda: itertools.count(1_000))
@@ -225,6 +226,9 @@ class FakeSurface:
 
     async def is_member(self, guild_id: int, user_id: int) -> bool:
         return (guild_id, user_id) not in self.strangers
+
+    async def manages(self, guild_id: int, user_id: int) -> bool:
+        return (guild_id, user_id) in self.managers
 
     def in_server(self, guild_id: int) -> bool:
         return guild_id not in self.left_servers

@@ -122,19 +122,16 @@ class MemoryPanel(Panel):
         if now is None:
             self._flash = Flash("That entry is no longer here: it was deleted meanwhile.")
         else:
-            self._opened = now
+            self._opened = await self._read(interaction, now.id)
             self._flash = Flash("This entry was changed meanwhile, so nothing was done. It says this now:")
         await self.redraw(interaction)
         return None
 
-    async def redraw(self, interaction: discord.Interaction) -> None:
+    async def _read(self, interaction: discord.Interaction, memory_id: int) -> Memory | None:
+        """The entry as it is now, with its source only for who can read there; None when it is gone."""
         place, person = place_and_person(interaction)
-        seeing = self._engine.seeing
-        if self._opened is not None:
-            (self._opened,) = await seeing.sourced(person, place, [self._opened])
-        if self._history is not None:
-            self._history = await seeing.sourced(person, place, self._history)
-        await super().redraw(interaction)
+        now = await self._engine.facts.get(person, place, memory_id)
+        return None if now is None else (await self._engine.seeing.sourced(person, place, [now]))[0]
 
     def _close_entry(self) -> None:
         self._opened, self._asking, self._history = None, False, None
@@ -296,10 +293,9 @@ class MemoryPanel(Panel):
         await self._refresh(interaction)
 
     async def _open(self, interaction: discord.Interaction, memory_id: int) -> None:
-        place, person = place_and_person(interaction)
         await self.load(interaction)
         self._close_entry()
-        self._opened = await self._engine.facts.get(person, place, memory_id)
+        self._opened = await self._read(interaction, memory_id)
         if self._opened is None:
             self._flash = Flash(f"{handle(memory_id)} is no longer here: it was deleted meanwhile.")
         await self.redraw(interaction)
@@ -313,7 +309,8 @@ class MemoryPanel(Panel):
         if memory is None:
             return
         place, person = place_and_person(interaction)
-        self._history = await self._engine.facts.history(person, place, memory.id)
+        found = await self._engine.facts.history(person, place, memory.id)
+        self._history = await self._engine.seeing.sourced(person, place, found)
         await self.redraw(interaction)
 
     async def _hide_history(self, interaction: discord.Interaction) -> None:
@@ -423,7 +420,7 @@ class MemoryPanel(Panel):
             self._flash = Flash(_errors.known(error), draft=draft)
         await self.load(interaction)
         if self._opened is not None:
-            self._opened = await self._engine.facts.get(person, place, self._opened.id)
+            self._opened = await self._read(interaction, self._opened.id)
         await self.redraw(interaction)
         if outcome is not None:
             shown_in = interaction.message.id if interaction.message else None

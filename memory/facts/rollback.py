@@ -76,18 +76,20 @@ async def roll_back(recorder: Recorder, tx: Tx, turn_ids: Sequence[int], hand: H
 async def standing_writes(tx: Tx, turn_ids: Sequence[int]) -> int:
     """How many changes :func:`roll_back` would look at: those of the model that stand."""
     found = [entry for turn_id in turn_ids for entry in await tx.journal.of_turn(turn_id)]
-    cleared = {e.id for e in found if e.before is None and e.after is None}
-    return sum(
-        e.actor_kind is ActorKind.MODEL and e.undone_by is None and e.undoes is None and e.id not in cleared
-        for e in found
-    )
+    standing = [e for e in found if e.undone_by is None and e.undoes is None and not _cleared(e)]
+    return sum(e.actor_kind is ActorKind.MODEL for e in standing)
+
+
+def _cleared(entry: JournalEntry) -> bool:
+    """Was its entry cleared since? Its texts are gone for good then."""
+    return entry.before is None and entry.after is None
 
 
 async def _take_back(recorder: Recorder, tx: Tx, entry: JournalEntry, hand: Hand) -> Outcome | str:
     """The outcome of a write that was taken back; else why what it did stays, "" when nothing of it does."""
     now = await tx.memories.get(entry.memory_id)
-    if entry.before is None and entry.after is None:
-        return ""  # cleared since: its texts are gone for good
+    if _cleared(entry):
+        return ""
     if entry.after is not None:
         if now is None:
             return "" if entry.op is Op.ADD else "was deleted since and stays deleted"

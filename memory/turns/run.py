@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -18,6 +17,7 @@ from memory.errors import BudgetError, KeepsakeError, ModelTimeout, StoreError
 from memory.facts.tools import ToolContext
 from memory.llm.port import ToolSpec
 from memory.ports import Failure, Posted, Reply, Speaker, speaker_of
+from memory.prompt.names import A_MEMBER
 from memory.turns.asking import Answer, Asking, saving_is_off, suggestions, unkept_words
 from memory.turns.delivery import Delivery
 from memory.turns.doors import Doors
@@ -28,9 +28,6 @@ log = logging.getLogger(__name__)
 
 BROKE = "Something went wrong on my side; the log says what."
 """What a channel is told of a fault that nobody foresaw."""
-
-_ASKED = 1_000
-"""Triggers whose callers' rights are kept for a turn that is run again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +47,13 @@ class Turns:
         self._delivery = delivery
         self._live: set[int] = set()
         self._people: dict[int, tuple[int, Person]] = {}
-        self._asked: OrderedDict[int, Person] = OrderedDict()
         self._places: dict[int, Place] = {}
         self._standing: dict[int, _Standing] = {}
 
     def called(self, message_id: int, place: Place, person: Person) -> None:
         """Keep what only the event knows, the caller's rights, until the turn takes the trigger.
 
-        It is kept on for a turn that is run again. After a restart it is gone, and the caller counts as a
-        member without rights: the narrower reading.
+        When the turn is run again, or after a restart, Discord is asked for them.
         """
         self._people[message_id] = (place.channel_id, person)
         self._places[place.channel_id] = place
@@ -87,7 +82,7 @@ class Turns:
             return more
         self._live.add(turn.id)
         try:
-            await self.answer(turn, persona, self._authors(turn))
+            await self.answer(turn, persona, await self._authors(turn))
         finally:
             self._live.discard(turn.id)
         return True
@@ -104,19 +99,8 @@ class Turns:
         parts = tuple(Posted(message_id, "") for message_id in old.reply_ids)
         self._standing[channel_id] = _Standing(trigger, parts, old.lineage)
         self._places[channel_id] = old.place
-        self._called_again(old, person)
-
-    def _called_again(self, turn: Turn, person: Person) -> None:
-        """The rights of whom a turn answers: those that they asked with, and now those of who presses.
-
-        Who presses for others lends them nothing: a member's words about the server wait all the same.
-        """
-        channel_id = turn.place.channel_id
-        for trigger in turn.trigger_ids:
-            if (asked := self._asked.get(trigger)) is not None:
-                self._people[trigger] = (channel_id, person if asked.id == person.id else asked)
-        if person.id in turn.author_ids:
-            self._people.setdefault(turn.trigger_ids[-1], (channel_id, person))
+        if person.id in old.author_ids:
+            self._people[trigger] = (channel_id, person)
 
     async def _unclaimed(self, place: Place, turn: Turn | None) -> None:
         """An old reply goes when no turn takes its place: its message was deleted, or its persona was."""
@@ -180,13 +164,18 @@ class Turns:
         author = stored[0].author_id if stored else 0
         return called, await personas.answering(place, called, author)
 
-    def _authors(self, turn: Turn) -> dict[int, Person]:
-        """Each trigger author with the rights of their latest trigger."""
-        known = {i: self._people.pop(i)[1] for i in turn.trigger_ids if i in self._people}
-        self._asked |= known
-        while len(self._asked) > _ASKED:
-            self._asked.popitem(last=False)
-        return {person.id: person for person in known.values()}
+    async def _authors(self, turn: Turn) -> dict[int, Person]:
+        """Each trigger author with the rights of their latest trigger; unknown ones as Discord says now.
+
+        Who presses Regenerate or Retry for others lends them nothing.
+        """
+        known = [self._people.pop(i, None) for i in turn.trigger_ids]
+        people = {each[1].id: each[1] for each in known if each is not None}
+        if turn.place.guild_id is not None:
+            for user_id in set(turn.author_ids) - set(people):
+                manages = await self._do.surface.manages(turn.place.guild_id, user_id)
+                people[user_id] = Person(user_id, A_MEMBER, manages=manages)
+        return people
 
     async def answer(self, turn: Turn, persona: Persona, authors: Mapping[int, Person]) -> None:
         """Run an open turn to its end. A failure is said in the channel in one line; nothing is raised."""
@@ -294,6 +283,7 @@ class Turns:
                 return "That was already answered, or is being answered now."
             if not await tx.triggers.put_back(turn_id):
                 return "It is being tried again already, or the message was deleted."
-        self._called_again(turn, person)
+        if person.id in turn.author_ids:
+            self._people[turn.trigger_ids[-1]] = (place.channel_id, person)
         self._places[turn.place.channel_id] = turn.place
         return None

@@ -14,6 +14,7 @@ from simcord.backend import serializers
 from simcord.builders import ChannelHandle
 from simcord.enums import AppCommandType, InteractionType
 
+from memory.facts.outcomes import OutcomeKind
 from memory.llm.port import ToolCall
 from memory.types import DEFAULT_LINEAGE, Memory, Scope
 
@@ -60,6 +61,16 @@ async def put(world: World, scope: Scope, *said: str, pinned: bool = False, **mo
                 )
             )
     return made
+
+
+async def add(world: World, text: str, scope: Scope, *, pinned: bool = False) -> Memory:
+    """An entry that its owner, or the server's manager, saved by command: with its journal."""
+    actor = world.ana if scope.kind.value == "user" else world.mara
+    outcome = await world.engine.facts.add(
+        world.person(actor), world.place(world.general), scope, text, pinned=pinned
+    )
+    assert outcome.memory is not None and outcome.kind is OutcomeKind.SAVED
+    return outcome.memory
 
 
 def save(content: str, about: str = "user", **more: Any) -> ToolCall:

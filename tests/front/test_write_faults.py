@@ -247,14 +247,17 @@ def _make_admin(world: World) -> None:
     members[world.ben.id].role_ids.extend(members[world.mara.id].role_ids)
 
 
+@pytest.mark.parametrize("restarted", [False, True], ids=["", "after a restart"])
 @pytest.mark.parametrize("asks, saved", [("mara", True), ("ana", False)], ids=["admin", "member"])
 async def test_who_asked_keeps_their_right_when_another_admin_regenerates(
-    world: World, asks: str, saved: bool
+    world: World, asks: str, saved: bool, restarted: bool
 ) -> None:
     """Nor does a member's word become the server's because an admin presses."""
     _make_admin(world)
     world.model.say(NINE, "Noted.", NINE, "Noted again.")
     await getattr(world, asks).send(world.general, world.call("the inn opens at nine"))
+    if restarted:
+        await world.restart()
     await world.ben.context_menu(world.general, "Regenerate", reply(world, world.general))
     assert await texts(world, shared(world)) == ["Inn opens at nine"] * saved
 
@@ -267,6 +270,15 @@ async def test_nor_when_another_admin_presses_retry(world: World, asks: str, sav
     line = [m for m in world.said_by_bot(world.general) if "Retry" in labels(m)][-1]
     await world.ben.click(line, label="Retry")
     assert await texts(world, shared(world)) == ["Inn opens at nine"] * saved
+
+
+async def test_who_lost_their_right_since_has_none_when_another_admin_regenerates(world: World) -> None:
+    _make_admin(world)
+    world.model.say("Good to know.", NINE, "Noted.")
+    await world.mara.send(world.general, world.call("the inn opens at nine"))
+    world.env.backend.get_guild(world.guild.id).members[world.mara.id].role_ids.clear()
+    await world.ben.context_menu(world.general, "Regenerate", reply(world, world.general))
+    assert await texts(world, shared(world)) == []
 
 
 async def test_who_presses_retry_themselves_has_the_rights_that_they_have_now(world: World) -> None:
