@@ -18,7 +18,6 @@ from cogs._inbound import place_and_person
 from cogs.views import notices
 from cogs.views.entry_text import private_words
 from cogs.views.modals import OwnView
-from memory.config.rules import Confirmations
 from memory.errors import KeepsakeError
 from memory.facts.outcomes import Outcome, OutcomeKind
 from memory.ports import NoticeView
@@ -112,13 +111,13 @@ async def announce(interaction: discord.Interaction, title: str, what: str) -> N
     by = _render.escape(interaction.user.display_name)
     embed = discord.Embed(title=title, description=f"{what}\n-# by {by}", colour=_render.GREY)
     try:
-        config = await engine_of(interaction).config.get(place)
-        if config.confirmations is not Confirmations.OFF:
+        there = await engine_of(interaction).told_in(place)
+        if there == place:
             await interaction.followup.send(embed=embed, ephemeral=False, allowed_mentions=QUIET)
-            return
-        audit = interaction.client.get_channel(config.audit_channel)
-        if isinstance(audit, discord.TextChannel | discord.Thread) and audit.guild.id == place.guild_id:
-            await audit.send(embed=embed, allowed_mentions=QUIET)
+        elif there is not None:
+            audit = interaction.client.get_channel(there.channel_id)
+            if isinstance(audit, discord.TextChannel | discord.Thread) and audit.guild.id == place.guild_id:
+                await audit.send(embed=embed, allowed_mentions=QUIET)
     except (discord.HTTPException, KeepsakeError) as error:
         log.warning("a whole scope's change was not shown: %s", type(error).__name__)
 

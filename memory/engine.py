@@ -373,6 +373,10 @@ class Engine:
         """
         return await self._now.notifier.audit(notice, place)
 
+    async def told_in(self, place: Place) -> Place | None:
+        """Where a server is told what became of many of its memories at once; None: nowhere."""
+        return await self._now.notifier.told_in(place)
+
     async def notice_view(self, notice_id: int, place: Place) -> NoticeView | None:
         """All that a confirmation shows, as things stand now."""
         surface = self._now.surface

@@ -84,6 +84,13 @@ class Notifier:
             await self._audit(notice, view, config)
         return True
 
+    async def told_in(self, place: Place) -> Place | None:
+        """Where a server is told what became of many of its memories at once; None: nowhere."""
+        config = await self._config.get(place)
+        if config.confirmations is not Confirmations.OFF:
+            return place
+        return Place(config.audit_channel, place.guild_id) if config.audit_channel else None
+
     async def _post(
         self, notices: Sequence[Notice], look: NoticeLook, place: Place, config: PlaceConfig
     ) -> None:
